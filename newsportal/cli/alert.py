@@ -111,7 +111,7 @@ def send(
         while True:
             if work.index is not None:
                 work.index.follow(work.store)
-            if any(alert.about == "event" for alert in work.accounts.alerts.all()):
+            if any(alert.about in ("event", "briefing") for alert in work.accounts.alerts.all()):
                 while events.follow(work.store):
                     pass
             follow_conditions(work)

@@ -80,9 +80,9 @@ def search(
         show(results, console)
 
 
-def end(text: str | None) -> datetime | None:
+def end(text: str | None, option: str = "--until") -> datetime | None:
     """``--until``: a date includes its whole day."""
-    found = moment(text, "--until")
+    found = moment(text, option)
     day = found is not None and text is not None and ":" not in text and "T" not in text.upper()
     try:
         return found + timedelta(days=1) if found and day else found

@@ -128,6 +128,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "about.topic": "Topic",
     "about.search": "Search",
     "about.event": "Event",
+    "about.briefing": "Briefing",
     "about.sources": "A source fails",
     "about.disk": "The disk gets full",
     "about.crawl": "No crawl comes to its end",

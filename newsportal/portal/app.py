@@ -54,7 +54,19 @@ from newsportal.portal.monitor.process_metrics import Meter, MeteredRequests
 from newsportal.portal.monitor.queues import Ask, Settle, cached
 from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.readers import fever, greader
-from newsportal.portal.reading import briefing, events, feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
+from newsportal.portal.reading import (
+    briefing,
+    events,
+    feeds,
+    for_you,
+    front_page,
+    photos,
+    reader_profile,
+    rising,
+    search,
+    story,
+    story_lists,
+)
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
@@ -69,7 +81,7 @@ from newsportal.store.store import Store
 ROUTERS: tuple[APIRouter, ...] = (
     front_page.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
-    *(page.router for page in (story_lists, photos, briefing)),
+    *(page.router for page in (story_lists, photos, briefing, rising)),
     picture_router,
     *(page.router for page in (events, event_editing)),
     *(page.router for page in (article_editing, articles, story, reader_profile, for_you, alerts, search)),

@@ -49,6 +49,7 @@ READING = (
     LATEST,
     Entry("/events", _("Events")),
     Entry("/briefing", _("Briefing")),
+    Entry("/rising", _("Rising")),
     Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True),
     FOR_YOU,
 )

@@ -8,9 +8,9 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import groupby
 from typing import Any, Final
 
-from newsportal.classify.keywords import keywords
-from newsportal.events import TERMS, EventClusters, places_among
-from newsportal.events import Story as Clustered
+from newsportal.events import EventClusters
+from newsportal.services.events.following import state_of, story_of
+from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
 from newsportal.summaries import Text, beginning, sentences, summarise
@@ -26,9 +26,6 @@ READ: Final = 8
 
 BEGINNING: Final = 100
 """Characters of a story of which no whole sentence can be taken."""
-
-PLACES_AMONG: Final = 20
-"""Keywords of a story among which its places are looked for."""
 
 DAY: Final = timedelta(days=1)
 
@@ -46,13 +43,15 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class BriefEvent:
-    """``stories``: those of the time, the most reported first. ``sites``: how many have them. ``follows``: it was told the day before."""
+    """``stories``: those of the time, the most reported first. ``sites``: how many have them. ``follows``: it was told the day before.
+    ``event``: its id in the record, where it has several stories there."""
 
     title: str
     sites: int
     stories: tuple[Story, ...]
     quotes: tuple[Quote, ...]
     follows: bool
+    event: str | None = None
 
     @property
     def last(self) -> datetime:
@@ -81,9 +80,9 @@ def compile_briefing(store: Store, since: datetime, until: datetime, *, topic: s
     new, before = (_stories(store, topic, *span) for span in ((since, until), (since - DAY, since)))
     heads = {article.id: article for article in store.articles([story.head.id for story in (*before, *new)])}
     fresh = {story.id for story in new if story.head.moment >= since}  # what sites only repeat was told
-    clusters = _clusters((*before, *new), heads)
-    ranked = sorted(((_weight(story for story in group if story.id in fresh), group) for group in clusters), key=lambda pair: pair[0])
-    events = (_event(group, fresh, heads) for weight, group in reversed(ranked) if weight[0])
+    groups = _by_event(store, (*before, *new), heads)
+    ranked = sorted(((_weight(story for story in group if story.id in fresh), id) for id, group in groups.items()), reverse=True)
+    events = (_event(groups[id], fresh, heads, store.events.event(id)) for weight, id in ranked if weight[0])
     found = [event for event, _ in zip((event for event in events if event.quotes), range(count), strict=False)]
     return Briefing(topic, since, until, len(fresh), tuple(found))
 
@@ -92,19 +91,22 @@ def _stories(store: Store, topic: str | None, since: datetime, until: datetime) 
     return list(store.stories(StoryFilter(topic=topic, since=since, until=until, limit=MOST)).stories)
 
 
-def _clusters(stories: Iterable[Story], heads: dict[str, StoredArticle]) -> list[list[Story]]:
-    """``stories`` by events, each once."""
-    in_order = sorted(
-        {story.id: story for story in stories if story.head.id in heads}.values(), key=lambda story: (story.first_seen, story.id)
-    )
-    clusters, of = EventClusters(), dict[str, list[Story]]()
-    for story in in_order:
-        head = heads[story.head.id]
-        terms = {one.word: one.weight for one in keywords(head.title, head.text, TERMS)}
-        places = places_among(list(terms)[:PLACES_AMONG])
-        found = clusters.add(Clustered(story.id, head.title, head.moment, terms, places))
-        of.setdefault(found.event, []).append(story)
-    return list(of.values())
+def _by_event(store: Store, stories: Iterable[Story], heads: dict[str, StoredArticle]) -> dict[str, list[Story]]:
+    """``stories`` by the event of the record, each once. What is in none yet goes to the event it is most like, or to a new one."""
+    of_id = {story.id: story for story in stories if story.head.id in heads}
+    placed = store.events.of(of_id)
+    clusters, found = EventClusters(), dict[str, list[Story]]()
+    if len(placed) < len(of_id):
+        for id, vector in store.events.vectors(len(placed), {one.event_id for one in placed.values()}):
+            clusters.restore(state_of(id, vector))
+    for story in sorted(of_id.values(), key=lambda story: (story.first_seen, story.id)):
+        if story.id in placed:
+            event = placed[story.id].event_id
+        else:
+            head = heads[story.head.id]
+            event = clusters.add(story_of(story.id, head.title, head.text, head.moment)).event
+        found.setdefault(event, []).append(story)
+    return found
 
 
 def _weight(stories: Iterable[Story]) -> tuple[int, float, str]:
@@ -113,7 +115,8 @@ def _weight(stories: Iterable[Story]) -> tuple[int, float, str]:
     return sum(story.sites for story in new), max((story.heat for story in new), default=0.0), min((story.id for story in new), default="")
 
 
-def _event(group: Sequence[Story], fresh: set[str], heads: dict[str, StoredArticle]) -> BriefEvent:
+def _event(group: Sequence[Story], fresh: set[str], heads: dict[str, StoredArticle], record: Event | None) -> BriefEvent:
+    """``record``: the event there, whose title counts where an editor gave it."""
     told = [story for story in group if story.id not in fresh]
     new = sorted((story for story in group if story.id in fresh), key=lambda story: (-story.sites, story.first_seen, story.id))
     read = sorted(new[:READ], key=lambda story: (story.first_seen, story.id))
@@ -125,7 +128,9 @@ def _event(group: Sequence[Story], fresh: set[str], heads: dict[str, StoredArtic
     if not quotes and (start := beginning(texts[0].title, texts[0].text, BEGINNING)) and not known:
         quotes = [_quote(read[0], start)]
     sites = {story.head.publisher for story in new}
-    return BriefEvent(new[0].head.title, max(len(sites), max(story.sites for story in new)), tuple(new), tuple(quotes), bool(told))
+    title = record.title if record is not None and record.renamed else new[0].head.title
+    event = record.id if record is not None and record.stories > 1 else None
+    return BriefEvent(title, max(len(sites), max(story.sites for story in new)), tuple(new), tuple(quotes), bool(told), event)
 
 
 def _quote(story: Story, text: str) -> Quote:
@@ -141,7 +146,7 @@ def as_dict(made: Briefing) -> dict[str, Any]:
     """As commands and the API tell it."""
     events = [
         {
-            "title": event.title, "sites": event.sites, "follows": event.follows, "last": event.last,
+            "title": event.title, "event": event.event, "sites": event.sites, "follows": event.follows, "last": event.last,
             "stories": [{"id": story.id, "title": story.head.title, "url": story.head.url} for story in event.stories],
             "sentences": [asdict(quote) for quote in event.quotes],
         }

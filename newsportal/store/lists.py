@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, FromClause, RowMapping, Select, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, FromClause, RowMapping, Select, exists, func, or_, select, text
 
 from newsportal.store.article_rows import story_from
 from newsportal.store.columns import EPOCH, MICROSECOND, name
-from newsportal.store.dialects import Part, chunks
+from newsportal.store.dialects import PAGE, Part, chunks
+from newsportal.store.event_tables import EVENT_STORIES
 from newsportal.store.folding import HEAT_HALF_LIFE, coolest, heat
 from newsportal.store.reading import LISTED, articles, with_articles
-from newsportal.store.results import StoredArticle, Story, StoryFilter, StoryPage
+from newsportal.store.results import FORUM, StoredArticle, Story, StoryFilter, StoryPage
 from newsportal.store.tables import ARTICLES, LABELS, STORIES, TOPICS
 
 KINDS: Final = ("topic", "site", "source", "category")
@@ -208,6 +209,29 @@ class Lists(Part):
                 heads = _heads().join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.id.in_(chunk), STORIES.c.count > 0)
                 found |= {row["story_id"]: _story(row, head) for row, head in with_articles(connection, heads)}
             return {id: found[present[id]] for id in ids if present.get(id) in found}
+
+    def founders(self, since: datetime, until: datetime, *, topic: str | None = None, fetched: datetime | None = None) -> Iterator[Any]:
+        """Of each story its first article, the earliest first, streamed: id, story_id, event_id, publisher, moment, title, keywords.
+
+        Threads are left out. ``fetched``: only what was first seen before.
+        """
+        columns = (getattr(ARTICLES.c, one) for one in ("id", "story_id", "publisher", "moment", "title", "keywords"))
+        joined = ARTICLES.outerjoin(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
+        wanted = select(*columns, EVENT_STORIES.c.event_id).select_from(joined).where(
+            ARTICLES.c.moment < until, ARTICLES.c.fold_of.is_(None), _not_looked_for(ARTICLES.c.hidden).is_(None),
+            ~ARTICLES.c.source.startswith(FORUM),
+        )  # fmt: skip
+        if topic is not None:
+            wanted = wanted.where(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(topic)))
+        if fetched is not None:
+            wanted = wanted.where(ARTICLES.c.first_seen < fetched)
+        wanted = wanted.order_by(ARTICLES.c.moment, ARTICLES.c.id).limit(PAGE)
+
+        def read(connection: Connection, last: tuple[datetime, str]) -> Sequence[Any]:
+            further = or_(ARTICLES.c.moment > last[0], ARTICLES.c.id > last[1])
+            return connection.execute(wanted.where(ARTICLES.c.moment >= last[0], further)).all()
+
+        return self._pages(read, lambda row: (row.moment, row.id), (since, ""))
 
     def pick(self, which: ArticleFilter) -> ArticlePage:
         """Articles, the newest first, as editors look through them. A cursor that is none gives the first page.

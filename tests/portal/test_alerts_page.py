@@ -82,6 +82,24 @@ def test_a_secret_that_is_left_open_stays(editor: httpx.Client) -> None:
     assert (kept.name, kept.fields["url"]) == ("新名字", HOOK["url"])
 
 
+def test_the_briefing_has_hours_and_perhaps_a_topic(editor: httpx.Client) -> None:
+    form = editor.get("/alerts/new?about=briefing&briefing=旅游&channel=webhook").text
+    assert re.search(r'value="briefing" checked', form)
+    assert "<option selected>旅游</option>" in form.partition('name="briefing"')[2]
+    id = make(editor, about="briefing", briefing="旅游", hours="8, 18", when="once")
+    page = editor.get(f"/alerts/{id}").text
+    assert re.search(r'value="briefing" checked', page)
+    assert 'value="8, 18"' in page
+    assert "云岭峡谷步行观景桥" in page.partition('id="preview"')[2]
+    wrong = editor.post("/alerts/new", data=HOOK | {"about": "briefing", "briefing": "无", "hours": ""})
+    assert wrong.status_code == 422
+    assert "alert-briefing-fault" in wrong.text
+    assert "alert-hours-fault" in wrong.text
+    assert "/alerts/new?about=briefing" in editor.get("/briefing").text
+    told = editor.get("/api/v1/alerts").json()
+    assert [(one["about"], one["of"], one["digest"]) for one in told if one["id"] == id] == [("briefing", "旅游", [8, 18])]
+
+
 def test_off_on_and_deleted(editor: httpx.Client) -> None:
     id = make(editor)
     alerts = editor.accounts.alerts  # type: ignore[attr-defined]

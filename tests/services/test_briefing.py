@@ -14,6 +14,9 @@ from factories import empty_store
 
 from newsportal.items import Article, Link
 from newsportal.services.briefing import DAY, as_dict, by_source, compile_briefing, day_range
+from newsportal.services.events.editing import rename
+from newsportal.services.events.following import vector_over
+from newsportal.store.events import Placed
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
@@ -62,6 +65,21 @@ def test_what_the_day_before_told_is_known(store: Store) -> None:
     made = compile_briefing(store, NOW - DAY, NOW)
     assert [(event.title, event.follows) for event in made.events] == [("渡轮在远山船厂下水", True)]
     assert "票价十元" in made.events[0].quotes[0].text or "票价十元" in made.events[0].quotes[-1].text
+
+
+def test_events_are_those_of_the_record_as_editors_left_them(store: Store) -> None:
+    ferry, bridge = write(store, "远山船厂渡轮下水", FERRY, ago=3 * HOUR), write(store, "观景桥因大风关闭", BRIDGE, ago=2 * HOUR)
+    assert [event.event for event in compile_briefing(store, NOW - DAY, NOW).events] == [None, None]
+    placed = [Placed(ferry, "spring", 1.0), Placed(bridge, "spring", 1.0)]
+    states = {"spring": vector_over("spring", store.articles([ferry, bridge]))}
+    assert store.events.place(placed, states, after=0, upto=store.last_seq())
+    rename(store, "spring", "春天的两件事", by="编辑", now=NOW)
+    (event,) = compile_briefing(store, NOW - DAY, NOW).events
+    assert (event.title, event.event, {story.id for story in event.stories}) == ("春天的两件事", "spring", {ferry, bridge})
+    late = write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")  # nobody placed it yet
+    (event,) = compile_briefing(store, NOW - DAY, NOW).events
+    assert late in {story.id for story in event.stories}
+    assert as_dict(compile_briefing(store, NOW - DAY, NOW))["events"][0]["event"] == "spring"
 
 
 def test_nothing_new_is_an_empty_briefing(store: Store) -> None:

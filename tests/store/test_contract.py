@@ -607,6 +607,34 @@ class TestStories:
         assert ids(store, topic="交通") == ["b"]
 
 
+class TestFounders:
+    def test_each_story_once_the_earliest_first_without_threads_and_what_is_hidden(self, store: Store) -> None:
+        late = store.add(article("late", keywords=("桥", "New York"), published=NOW - HOUR), now=NOW)
+        early = store.add(article("early", topic="旅游", published=NOW - 2 * HOUR), now=NOW + HOUR)
+        store.add(article("repost", host="other.example", text=LONG), [SAME_TEXT], now=NOW)
+        folded = store.add(article("again", text=LONG), [SAME_TEXT], now=NOW)
+        store.add(article("thread", source="forum:茶馆"), now=NOW)
+        hidden = store.add(article("hidden"), now=NOW)
+        store.hide([hidden.id], by="编辑", reason="x", now=NOW)
+        assert folded.outcome == "folded"
+        rows = list(store.founders(NOW - 3 * HOUR, NOW))
+        assert rows[0].story_id == early.story_id
+        assert {row.story_id for row in rows} == {early.story_id, late.story_id, folded.story_id}
+        assert len(rows) == 3
+        found = next(row for row in rows if row.story_id == late.story_id)
+        assert (found.publisher, found.moment, found.title, found.event_id) == ("news.example", NOW - HOUR, "标题 late", None)
+        assert found.keywords == ["桥", "New York"]
+
+    def test_by_time_by_topic_and_by_what_was_fetched(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("newsportal.store.lists.PAGE", 2)
+        for number in range(5):
+            said = {"topics": ("旅游",)} if number == 3 else {}
+            store.add(article(f"n{number}", published=NOW - number * HOUR, **said), now=NOW + number * HOUR)
+        assert [row.title[-2:] for row in store.founders(NOW - 3 * HOUR, NOW)] == ["n3", "n2", "n1"]
+        assert [row.title[-2:] for row in store.founders(NOW - 9 * HOUR, NOW + HOUR, topic="旅游")] == ["n3"]
+        assert [row.title[-2:] for row in store.founders(NOW - 9 * HOUR, NOW + HOUR, fetched=NOW + 2 * HOUR)] == ["n1", "n0"]
+
+
 class TestMemory:
     def test_runs(self, store: Store) -> None:
         row = SourceReport(

@@ -19,9 +19,9 @@ from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
-from newsportal.services.accounts.alerts import About, Alert, State
+from newsportal.services.accounts.alerts import OPERATORS, About, Alert, State
 from newsportal.services.alerts.base import Unclear
-from newsportal.services.alerts.making import OPERATORS, BadFields, Terms, alert_of, resumed
+from newsportal.services.alerts.making import BadFields, Terms, alert_of, resumed
 from newsportal.services.alerts.opening import AlertSenderThread, work_of
 from newsportal.services.alerts.preview import Preview, preview
 from newsportal.services.alerts.run import Work, send_test
@@ -103,11 +103,13 @@ def alerts(request: Request, visit: Here) -> Response:
 @router.get("/alerts/new")
 def new_form(request: Request, visit: Here) -> Response:
     channel = visit.text("channel") or ""
-    given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "event", "name")}
+    given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "event", "briefing", "name")}
     if channel not in SERVICES or SERVICES[channel].needs not in terms(request).rights:
         return render(request, "alert_new.html", services=services(request), given={key: value for key, value in given.items() if value})
     language = visit.language if visit.language in LANGUAGES else "zh"
     values = {"about": "search" if given["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
+    if given["about"] == "briefing":
+        values |= {"when": "digest", "hours": "8"}
     return alert_page(request, values | {key: value for key, value in given.items() if value})
 
 
@@ -219,6 +221,7 @@ def written(alert: Alert) -> dict[str, str]:
         "topic": alert.of if alert.about == "topic" else "",
         "search": alert.of if alert.about == "search" else "",
         "event": alert.of if alert.about == "event" else "",
+        "briefing": alert.of if alert.about == "briefing" else "",
         "channel": alert.channel,
         "when": "digest" if alert.digest else "once",
         "hours": ", ".join(map(str, alert.digest)),

@@ -28,16 +28,18 @@ from newsportal.services.publishing.base import PutOff, Refused
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=describe(404))
 
-AboutName = Literal["topic", "search", "event", "sources", "disk", "crawl"]
+AboutName = Literal["topic", "search", "event", "briefing", "sources", "disk", "crawl"]
 
 
 class AlertIn(BaseModel):
     name: str = Field("", max_length=100, description="By default as the topic or the search.")
     about: AboutName = "topic"
-    of: str = Field("", max_length=500, description="The topic's name, the words of the search, or the id of the event.")
+    of: str = Field(
+        "", max_length=500, description="The topic's name (of a briefing: or nothing), the words of the search, or the id of the event."
+    )
     channel: str = Field(description=f"One of: {', '.join(SERVICES)}.")
     fields: dict[str, str] = Field({}, description="What the channel needs. Secrets that are left out stay as they are.")
-    digest: list[int] = Field([], max_length=24, description="Hours of the day; none: at once.")
+    digest: list[int] = Field([], max_length=24, description="Hours of the day; none: at once. A briefing needs one.")
     quiet: tuple[int, int] | None = Field(None, description="From this hour to that nothing is sent.")
     per_hour: int = Field(6, ge=1, le=60)
     language: Literal["zh", "en"] = "zh"
@@ -161,8 +163,8 @@ def test(request: Request, portal: ThisPortal, id: str) -> None:
 
 def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Alert:
     quiet = asked.quiet or ("", "")
-    given = {
-        "name": asked.name, "about": asked.about, "topic": asked.of, "search": asked.of, "event": asked.of, "channel": asked.channel,
+    given = dict.fromkeys(("topic", "search", "event", "briefing"), asked.of) | {
+        "name": asked.name, "about": asked.about, "channel": asked.channel,
         "when": "digest" if asked.digest else "once", "hours": ", ".join(map(str, asked.digest)), "quiet_from": str(quiet[0]),
         "quiet_to": str(quiet[1]), "per_hour": str(asked.per_hour), "language": asked.language,
     }  # fmt: skip

@@ -5,19 +5,22 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from newsportal.errors import StoreError
 from newsportal.portal.access import needs
 from newsportal.portal.api.articles import Id, Ids
 from newsportal.portal.api.paging import Cursor, Limit, Page, tagged
-from newsportal.portal.api.stories import LIMIT, Filter, StoryOut
+from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, ThisPortal
 from newsportal.portal.desk import event_editing
+from newsportal.portal.reading.briefing import topic_of
+from newsportal.portal.reading.rising import board_of
 from newsportal.services.accounts import Right
 from newsportal.services.events.timeline import view
+from newsportal.services.rising import as_dict
 from newsportal.store.events import Event, EventPage
 
 router = APIRouter(tags=["Events"])
@@ -62,6 +65,28 @@ class EventWhole(BaseModel):
     members: list[MemberOut] = Field(description="The earliest first.")
 
 
+class RiseOut(BaseModel):
+    title: str = Field(description="The word, or the title of the event.")
+    event: str | None = Field(description="The event, or the one that most stories with the word belong to.")
+    with_words: list[str] = Field(alias="with", description="Words that stand in the same stories.")
+    stories: int
+    sites: int
+    expected: float = Field(description="Stories that its own past expects.")
+    surprise: float = Field(description="So many stories have at most a probability of 10 to the power of minus this.")
+    days: list[int] = Field(description="Stories a day, the earliest first: four weeks, then the days of the board.")
+    latest: list[BriefStory]
+
+
+class BoardOut(BaseModel):
+    topic: str | None
+    since: datetime
+    until: datetime
+    stories: int
+    past: int = Field(description="Stories of the four weeks before; fewer than `stories`, or none on most days: nothing is said.")
+    events: list[RiseOut] = Field(description="The most surprising first.")
+    words: list[RiseOut] = Field(description="The most surprising first.")
+
+
 class EventIn(BaseModel):
     """What is left out stays."""
 
@@ -95,6 +120,15 @@ def events(
 ) -> Response:
     page: EventPage = portal.store.events.listed(since=since, topic=topic, least=least, order=order, before=cursor, limit=limit)
     return tagged(request, Page[EventOut], {"items": page.events, "next": page.next})
+
+
+@router.get("/rising", summary="Words and events whose rate leaves their own past", responses=describe(400, 404))
+def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
+    """`at`: what would have risen then, from what was fetched by then."""
+    try:
+        return BoardOut.model_validate(as_dict(board_of(visit.portal, at or visit.clock.now, days, topic_of(visit))))
+    except OverflowError as error:
+        raise ApiError(400, "no-time", "That time is at the edge of the calendar.", "Ask for a later one.") from error
 
 
 @router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventWhole, responses=describe(404))

@@ -13,7 +13,7 @@ from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, ThisPortal, Visit
-from newsportal.portal.reading.briefing import day_of, topic_of
+from newsportal.portal.reading.briefing import briefing_of, day_of, topic_of
 from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
@@ -116,6 +116,7 @@ class BriefStory(BaseModel):
 
 class BriefEventOut(BaseModel):
     title: str
+    event: str | None = Field(description="Its id, where the record has several stories of it.")
     sites: int
     follows: bool = Field(description="Whether it was told the day before.")
     last: datetime = Field(description="When something new came last.")
@@ -167,7 +168,7 @@ def briefing(visit: Here, day: date | None = None, topic: Filter = None) -> Brie
     """Of the last 24 hours by default. What was told the day before is not told again."""
     now = visit.clock.now
     since, until = day_range(day_of(visit, str(day)), visit.portal.site.zone) if day else (now - DAY, now)
-    return BriefingOut.model_validate(as_dict(visit.portal.briefing(since, until, topic_of(visit))))
+    return BriefingOut.model_validate(as_dict(briefing_of(visit.portal, since, until, topic_of(visit))))
 
 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])

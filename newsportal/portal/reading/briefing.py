@@ -8,12 +8,12 @@ from hashlib import blake2b
 from fastapi import APIRouter, HTTPException, Request, Response
 from markupsafe import Markup
 
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.preferences import last_visit, remember_visit
 from newsportal.portal.reading.feed_formats import FORMATS, Entry
 from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_answer
 from newsportal.portal.render import address, render
-from newsportal.services.briefing import DAY, Briefing, by_source, day_range
+from newsportal.services.briefing import DAY, Briefing, by_source, compile_briefing, day_range
 from newsportal.summaries import shorten
 from newsportal.text import clean
 
@@ -71,12 +71,18 @@ def topic_of(visit: Visit) -> str | None:
 
 
 def of_day(visit: Visit, day: date, topic: str | None) -> Briefing:
-    return visit.portal.briefing(*day_range(day, visit.portal.site.zone), topic)
+    return briefing_of(visit.portal, *day_range(day, visit.portal.site.zone), topic)
+
+
+def briefing_of(portal: Portal, since: datetime, until: datetime, topic: str | None) -> Briefing:
+    """The briefing of a time, some minutes old."""
+    span = (until - since).total_seconds()
+    return portal.compiled(lambda: compile_briefing(portal.store, since, until, topic=topic), until, "briefing", span, topic)
 
 
 def page(request: Request, visit: Visit, day: date | None, since: datetime, until: datetime) -> Response:
     topic = topic_of(visit)
-    made = visit.portal.briefing(since, until, topic)
+    made = briefing_of(visit.portal, since, until, topic)
     seen, cookie = last_visit(request, visit.clock.now, COOKIE)
     here = visit.clock.local(visit.clock.now).date()
     name = address("/briefing", topic=topic)

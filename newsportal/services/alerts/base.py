@@ -21,12 +21,16 @@ MAX_TITLE: Final = 120  # characters of a headline
 WORDS: Final = {
     "zh": {
         "head": "「{name}」有 {number} 条新消息",
+        "brief": "「{name}」有 {number} 件要闻",
+        "briefing": "简报 {when}",
         "more": "另有 {number} 条",
         "test": "这是一条测试消息：通知渠道设置正确。",
         "sites": "{number} 家报道",
     },
     "en": {
         "head": "{name}: {number} new",
+        "brief": "{name}: {number} events",
+        "briefing": "Briefing {when}",
         "more": "{number} more",
         "test": "This is a test: the channel is set up correctly.",
         "sites": "{number} sites",
@@ -36,13 +40,14 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A story in a message. ``address``: where it is read."""
+    """A story in a message. ``address``: where it is read. ``text``: what stands below its title in place of that."""
 
     id: str
     title: str
     site: str
     address: str
     sites: int = 1
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ class AlertMessage:
 def block(item: Item, sites: str) -> str:
     beside = [item.site] if item.site else []
     beside += [sites.format(number=item.sites)] if item.sites > 1 else []
-    return "\n".join(part for part in (item.title, " · ".join(beside), item.address) if part)
+    return "\n".join(part for part in (item.title, " · ".join(beside), item.text or item.address) if part)
 
 
 def cut(text: str, limit: int) -> str:
@@ -84,7 +89,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def message_of(alert: Alert, items: Sequence[Item], key: str) -> AlertMessage:
-    head = WORDS[alert.language]["head"].format(name=clean(alert.name), number=len(items))
+    head = WORDS[alert.language]["brief" if alert.about == "briefing" else "head"].format(name=clean(alert.name), number=len(items))
     return AlertMessage(head, tuple(items), alert.language, key, alert.name)
 
 

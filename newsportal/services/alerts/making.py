@@ -6,17 +6,16 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, get_args
+from typing import Final
 
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
-from newsportal.services.accounts.alerts import About, Alert
+from newsportal.services.accounts.alerts import OPERATORS, About, Alert
 from newsportal.services.accounts.base import Person, random_id
 from newsportal.services.alerts.base import BadField
 from newsportal.services.alerts.services import SERVICES
 from newsportal.text import clean
 
-OPERATORS: Final = ("sources", "disk", "crawl")  # what only those are form of who may watch the portal
 MAX_NAME: Final = 100
 MAX_SEARCH: Final = 500
 MOST_OF_ONE: Final = 50  # alerts of one person: each is a search every few seconds
@@ -48,8 +47,9 @@ class Terms:
 
 
 def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
-    """``form``: ``name``, ``about``, ``topic``, ``search``, ``channel``, its fields, ``when`` (``once`` or ``digest``), ``hours``,
-    ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``. A secret that is left open stays as it was. Raises ``BadFields``."""
+    """``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` (its topic, or nothing), ``channel``, its fields,
+    ``when`` (``once`` or ``digest``; a briefing is always the latter), ``hours``, ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``.
+    A secret that is left open stays as it was. Raises ``BadFields``."""
     faults: dict[str, Message] = {}
     about, of = _about(form, terms, faults)
     channel, fields = _channel(form, terms, before, faults)
@@ -93,10 +93,15 @@ def _about(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) ->
         if not words or len(words) > MAX_SEARCH:
             faults["search"] = Message("alert.no-search")
         return "search", words[:MAX_SEARCH]
-    if about not in get_args(About) or "watch" not in terms.rights:
+    if about == "briefing":
+        topic = form.get("briefing", "").strip()
+        if topic and topic not in terms.topics:
+            faults["briefing"] = Message("alert.no-topic")
+        return "briefing", topic
+    if about not in OPERATORS or "watch" not in terms.rights:
         faults["about"] = Message("alert.no-about")
         return "topic", ""
-    return about, ""  # type: ignore[return-value]  # it is one of them, as was just asked
+    return about, ""
 
 
 def _channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
@@ -117,7 +122,7 @@ def _channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults
 
 
 def _digest(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
-    if form.get("when", "once") != "digest":
+    if form.get("when", "once") != "digest" and form.get("about") != "briefing":
         return ()
     parts = [part.removesuffix(":00").removesuffix("点").removesuffix("时") for part in HOURS.split(form.get("hours", "").strip()) if part]
     if not parts or not all(part.isdecimal() and len(part) <= 2 and int(part) <= 23 for part in parts):

@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from newsportal.services.accounts.alerts import OF_STORIES, Alert
+from newsportal.services.accounts.alerts import OPERATORS, Alert
 from newsportal.services.alerts.base import Item
-from newsportal.services.alerts.matching import GRACE, found_by, is_new, of_topic, schedule_messages
+from newsportal.services.alerts.briefings import briefing_items, spans
+from newsportal.services.alerts.matching import GRACE, due_at, found_by, is_new, of_topic, schedule_messages
 from newsportal.services.alerts.run import TOGETHER, Work, allowed, conditions, item
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 
 DAYS: Final = 7
 MOST: Final = 500  # stories that are looked through: of an alert that finds more nobody reads the preview to its end
 PAGE: Final = 100
+BRIEFINGS: Final = 3  # of a preview, the last: each reads hundreds of stories
 
 Found = tuple[Story, datetime | None]  # a story, and when it became known that the alert is about it
 
@@ -41,11 +43,13 @@ class Preview:
 def preview(work: Work, alert: Alert, days: int = DAYS) -> Preview:
     """Raises ``StoreError``, and ``SearchError`` for a search."""
     now = work.now()
-    if alert.about not in OF_STORIES:
+    if alert.about in OPERATORS:
         if not allowed(work, alert):
             return Preview((), 0, capped=False)
         items = tuple(Item(one.key, one.says[alert.language], "", "") for one in conditions(work, (alert.about,)))
         return Preview((Planned(now, items),) if items else (), len(items), capped=False)
+    if alert.about == "briefing":
+        return _of_briefing(work, alert, days)
     since = now - timedelta(days=days)
     then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
     stories = _of_search(work, then, now) if alert.about == "search" else OF[alert.about](work, then)
@@ -53,6 +57,13 @@ def preview(work: Work, alert: Alert, days: int = DAYS) -> Preview:
     messages = schedule_messages([moment for moment, _, _ in found], then, work.zone, TOGETHER)
     planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
     return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
+
+
+def _of_briefing(work: Work, alert: Alert, days: int) -> Preview:
+    ended = spans(alert, work.now(), work.zone, days)
+    made = [(due_at(span[1], alert, work.zone), briefing_items(work.store, alert, span, work.url)) for span in ended[-BRIEFINGS:]]
+    planned = [Planned(at, tuple(items)) for at, items in reversed(made) if items]
+    return Preview(tuple(planned), sum(len(one.items) for one in planned), len(ended) > BRIEFINGS)
 
 
 def _of_topic(work: Work, alert: Alert) -> list[Found]:

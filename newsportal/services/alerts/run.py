@@ -21,9 +21,10 @@ from typing import Final
 from newsportal.errors import DependencyMissing
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
-from newsportal.services.accounts.alerts import OF_STORIES, Alert, Message
+from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, Alert, Message
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts.base import Item, Setting, Unclear, headline, message_of, test_message
+from newsportal.services.alerts.briefings import briefing_items, new_briefings, span_of
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
 from newsportal.services.alerts.sending import send
 from newsportal.services.alerts.services import SERVICES
@@ -77,6 +78,7 @@ def step(work: Work) -> Tally:
     """One look: follow, then send. Raises ``StoreError`` and ``SearchError``."""
     tally = Tally()
     follow(work, tally)
+    follow_briefings(work, tally)
     deliver(work, tally)
     return tally
 
@@ -132,6 +134,14 @@ def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[
                 yield Message(alert.id, story.id, article.id, headline(article.title), found=now, due=due, changed=now)
 
 
+def follow_briefings(work: Work, tally: Tally) -> None:
+    """Keep the briefings whose hour has come."""
+    book = work.accounts.alerts
+    due = new_briefings((alert for alert in book.all() if alert.enabled), work.now(), work.zone)
+    if new := [message for message in due if not book.has_announced(message.alert_id, [message.thing], [])]:
+        tally.found += book.keep(new)
+
+
 def deliver(work: Work, tally: Tally) -> None:
     book = work.accounts.alerts
     due = book.due(work.now())
@@ -140,7 +150,8 @@ def deliver(work: Work, tally: Tally) -> None:
         if not allowed(work, alert) or in_quiet_hours(alert, work.now(), work.zone):
             continue
         while not work.stopped():
-            held = book.claim(replace(alert, per_hour=min(alert.per_hour, work.per_hour)), now=work.now(), seconds=LEASE, most=TOGETHER)
+            bounded = replace(alert, per_hour=min(alert.per_hour, work.per_hour))
+            held = book.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about == "briefing" else TOGETHER)
             if not held or not _one(work, alert, held, tally):
                 break
 
@@ -150,21 +161,22 @@ def allowed(work: Work, alert: Alert) -> bool:
     owner = work.accounts.people.get(alert.person_id)
     if owner is None or owner.disabled:
         return False
-    needed, service = "keep" if alert.about in OF_STORIES else "watch", SERVICES.get(alert.channel)
+    needed, service = "watch" if alert.about in OPERATORS else "keep", SERVICES.get(alert.channel)
     return needed in owner.rights and (service is None or service.needs in owner.rights)
 
 
 def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
     """Send one message. False: the service does not take any for now."""
     book, now = work.accounts.alerts, work.now()
-    items = {message.thing: item for message in held if (item := item_of(work, alert, message)) is not None}
+    items = {message.thing: found for message in held if (found := items_of(work, alert, message))}
     gone = [message for message in held if message.thing not in items]
-    book.settle(gone, "withdrawn", now=now, reason="it is not there any more")
+    book.settle(gone, "withdrawn", now=now, reason="nothing happened" if alert.about == "briefing" else "it is not there any more")
     held = [message for message in held if message.thing in items]
     if not held:
         return True
+    told = message_of(alert, [item for one in held for item in items[one.thing]], held[0].claim or "")
     try:
-        send(alert.channel, alert.fields, message_of(alert, [items[one.thing] for one in held], held[0].claim or ""), work.setting, now)
+        send(alert.channel, alert.fields, told, work.setting, now)
     except PutOff as error:
         _put_off(work, alert, held, error, tally)
         return False
@@ -193,13 +205,15 @@ def _put_off(work: Work, alert: Alert, held: list[Message], error: PutOff, tally
     work.accounts.alerts.settle(held, "waiting", now=now, reason=str(error), due=due)
 
 
-def item_of(work: Work, alert: Alert, message: Message) -> Item | None:
-    """What a message says of a thing as it is now; ``None`` for a story that is not there any more."""
-    if alert.about not in OF_STORIES:
-        return Item(message.thing, message.title, "", f"{work.url}/monitor" if work.url else "")
+def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
+    """What a message says of a thing as it is now: a condition, the events of a briefing, a story; none where it is not there any more."""
+    if alert.about in OPERATORS:
+        return [Item(message.thing, message.title, "", f"{work.url}/monitor" if work.url else "")]
+    if alert.about == "briefing":
+        return briefing_items(work.store, alert, span_of(message), work.url)
     article = next(iter(work.store.articles([message.article_id])), None)
     story = next(iter(work.store.listed([article.story_id]).values()), None) if article is not None else None
-    return item(story, work.url) if story is not None else None
+    return [item(story, work.url)] if story is not None else []
 
 
 def item(story: Story, url: str | None) -> Item:
@@ -261,7 +275,7 @@ def conditions(work: Work, about: Collection[str]) -> list[Condition]:
 
 def follow_conditions(work: Work) -> int:
     """Keep what operators are to be told of now. Answers how many messages are new."""
-    alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about not in OF_STORIES]
+    alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about in OPERATORS]
     if not alerts:
         return 0
     now, found = work.now(), conditions(work, {alert.about for alert in alerts})

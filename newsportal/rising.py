@@ -1,0 +1,187 @@
+"""Words and events whose rate leaves their own past (docs/algorithms/rising.md).
+
+Of the ``n`` stories of a window, ``k`` have a term; of the ``N`` stories of the weeks before, ``K``. The term's own past expects ``λ`` of
+them, and the surprise is the bound of Chernoff on the probability that a Poisson variable reaches ``k``, in powers of ten::
+
+    λ = max(FLOOR, n · K / N)
+    surprise = (k · ln(k / λ) − k + λ) / (φ · ln 10)            for k > λ, else 0
+
+``φ`` ≥ 1 is Pearson's dispersion of the term's counts a day in these weeks: what comes in bursts has to burst higher. That a count is
+held against its quasi-Poisson past is Farrington's detection of outbreaks (1996), the surprise Legéndy and Salcman's (1985).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from math import log
+from typing import Final, Literal
+
+from newsportal.text import fold_characters
+
+DAY: Final = timedelta(days=1)
+MOMENT: Final = timedelta(microseconds=1)
+
+PAST: Final = 28
+"""Days before the window that are a term's past: four of each day of the week."""
+
+LEAST_DAYS: Final = 3
+"""Days with stories that a past has at least, and as many stories as the window: less says nothing of what is usual."""
+
+FLOOR: Final = 0.5
+"""Stories that are expected of any term: of one without a past, four are needed to reach :data:`LEAST_SURPRISE`."""
+
+LEAST_SURPRISE: Final = 2.0
+"""One in a hundred. Chosen, not measured: a board shows the first twenty, which lie far above it where much happens."""
+
+LEAST_STORIES: Final = 3
+LEAST_SITES: Final = 2
+"""What one site repeats every hour is its own matter."""
+
+REMEMBERED: Final = 50
+"""Stories of a term that are remembered, the newest: enough to see which terms stand in the same ones."""
+
+SAME_STORIES: Final = 0.5
+"""Words that share this part of their stories, of those of the rarer one, stand on one line: they tell of one thing."""
+
+MOST_WITH: Final = 4
+"""Further words of a line."""
+
+Kind = Literal["word", "event"]
+Term = tuple[Kind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """What is asked of a story: its site, when it came, its keywords, and the event that it belongs to."""
+
+    story: str
+    site: str
+    moment: datetime
+    words: tuple[str, ...]
+    event: str | None = None
+
+    def terms(self) -> dict[Term, str]:
+        """Its terms, each once, with how they are written."""
+        found: dict[Term, str] = {("word", fold_characters(word)): word for word in self.words}
+        return found | {("event", self.event): self.event} if self.event else found
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """A term that rises. ``name``: the word, or the id of the event. ``stories``: ids of its newest stories in the window, the newest
+    first; ``count``: how many there are. ``days``: stories a day, the earliest first, those of the window last. ``with_words``: others
+    that stand in the same stories. ``event``: the one that most of a word's stories belong to."""
+
+    kind: Kind
+    name: str
+    surprise: float
+    expected: float
+    count: int
+    sites: int
+    stories: tuple[str, ...]
+    days: tuple[int, ...]
+    event: str | None = None
+    with_words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rises:
+    """``stories``: how many the window has, ``past``: how many the weeks before it. The most surprising first."""
+
+    stories: int
+    past: int
+    words: tuple[Rise, ...] = ()
+    events: tuple[Rise, ...] = ()
+
+
+@dataclass(slots=True)
+class _Counts:
+    """``days``: age in days -> stories."""
+
+    days: Counter[int] = field(default_factory=Counter)
+    sites: set[str] = field(default_factory=set)
+    latest: deque[tuple[str, str | None]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    written: str = ""
+
+
+Mentions = Callable[[datetime, datetime], Iterable[Mention]]
+"""Reads the stories from a moment until before another, the earliest first."""
+
+
+def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
+    """What rises in the ``days`` before ``until`` against the :data:`PAST` days before them, at most ``count`` of each kind.
+
+    The window is read first, then the past for its terms alone: memory grows with the terms of the window, not with stories.
+    """
+    since = until - days * DAY
+    totals, found = Counter[int](), dict[Term, _Counts]()
+    for mention in mentions(since, until):
+        age = (until - mention.moment - MOMENT) // DAY
+        totals[age] += 1
+        for term, written in mention.terms().items():
+            counts = found.setdefault(term, _Counts())
+            counts.days[age] += 1
+            counts.sites.add(mention.site)
+            counts.latest.append((mention.story, mention.event))
+            counts.written = written
+    stories = totals.total()
+    found = {term: one for term, one in found.items() if one.days.total() >= LEAST_STORIES and len(one.sites) >= LEAST_SITES}
+    for mention in mentions(since - PAST * DAY, since):
+        age = (until - mention.moment - MOMENT) // DAY
+        totals[age] += 1
+        for term in mention.terms().keys() & found.keys():
+            found[term].days[age] += 1
+    past = {age: number for age, number in totals.items() if age >= days}
+    before = sum(past.values())
+    if len(past) < LEAST_DAYS or before < stories:
+        return Rises(stories, before)
+    rises = (_rise(kind, one, stories, past, days) for (kind, _), one in found.items())
+    ranked = sorted((one for one in rises if one.surprise >= LEAST_SURPRISE), key=lambda one: (-one.surprise, one.name))
+    events = [one for one in ranked if one.kind == "event"]
+    return Rises(stories, before, tuple(_joined((one for one in ranked if one.kind == "word"), count)), tuple(events[:count]))
+
+
+def surprise(count: float, expected: float, dispersion: float = 1.0) -> float:
+    """How unlikely a count of at least ``count`` is where ``expected`` (> 0) are: at most 10 to the power of minus this."""
+    return (count * log(count / expected) - count + expected) / (dispersion * log(10)) if count > expected else 0.0
+
+
+def dispersion(counts: Mapping[int, int], totals: Mapping[int, int]) -> float:
+    """Pearson's dispersion of ``counts`` a day among ``totals`` (each > 0) against one rate; at least 1, that of Poisson."""
+    rate = sum(counts.get(day, 0) for day in totals) / sum(totals.values())
+    if not rate or len(totals) < 2:
+        return 1.0
+    squares = sum((counts.get(day, 0) - number * rate) ** 2 / (number * rate) for day, number in totals.items())
+    return max(1.0, squares / (len(totals) - 1))
+
+
+def _rise(kind: Kind, counts: _Counts, stories: int, past: Mapping[int, int], days: int) -> Rise:
+    now = sum(number for age, number in counts.days.items() if age < days)
+    before = counts.days.total() - now
+    expected = max(FLOOR, stories * before / sum(past.values()))
+    events = Counter(event for _, event in counts.latest if event)
+    event, shared = events.most_common(1)[0] if events else (None, 0)
+    return Rise(
+        kind, counts.written, surprise(now, expected, dispersion(counts.days, past)), expected, now, len(counts.sites),
+        tuple(story for story, _ in reversed(counts.latest)),
+        tuple(counts.days[age] for age in reversed(range(days + PAST))),
+        event if 2 * shared >= len(counts.latest) else None,
+    )  # fmt: skip
+
+
+def _joined(ranked: Iterable[Rise], count: int) -> list[Rise]:
+    """The first ``count`` lines of words, those of the same stories on one."""
+    lines: list[Rise] = []
+    for one in ranked:
+        ids = set(one.stories)
+        for place, line in enumerate(lines):
+            if len(ids & set(line.stories)) >= SAME_STORIES * min(len(ids), len(line.stories)):
+                lines[place] = replace(line, with_words=(*line.with_words, one.name)[:MOST_WITH])
+                break
+        else:
+            if len(lines) < count:
+                lines.append(one)
+    return lines

@@ -1,0 +1,64 @@
+"""``newsportal rising``: a table, JSON, and back-tests."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from factories import run_command
+
+from newsportal.items import Article, Link
+from newsportal.sources import load
+from newsportal.store import open_store
+
+NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
+AT = "2026-05-20T08:00+00:00"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A story about 天气 a day in ten days, and five about 台风 in the last one."""
+    made = tmp_path / "sources.yaml"
+    made.write_text("topics: [{name: 航运, engines: [bing_news]}]\nstore: sqlite:///store.db\n", "utf-8")
+    with closing(open_store(load(made).store)) as store:
+        for number, word in enumerate([*["天气"] * 10, *["台风"] * 5]):
+            when = NOW - (timedelta(days=number + 1, hours=1) if number < 10 else timedelta(hours=number))
+            link = Link(f"https://s{number % 3}.example/{number}", "feed:a")
+            said = {
+                "url": link.url,
+                "link": link,
+                "fetched": when,
+                "identity": link.url,
+                "title": word,
+                "text": "正文",
+                "keywords": (word,),
+            }
+            store.add(Article(**said, site=f"s{number % 3}", published=when), [], now=when)  # type: ignore[arg-type]
+    return made
+
+
+def run(file: Path, *words: str) -> str:
+    return run_command("rising", *words, "--sources", file).output
+
+
+def test_what_would_have_risen(file: Path) -> None:
+    told = run(file, "--at", AT)
+    assert "5 stories, 10 in the 28 days before" in told
+    assert "台风" in told
+    assert "天气" not in told
+    found = json.loads(run(file, "--at", AT, "--json"))
+    assert [(one["title"], one["stories"], one["expected"]) for one in found["words"]] == [("台风", 5, 0.5)]
+
+
+def test_nothing_rises_and_too_little_to_compare_with(file: Path) -> None:
+    assert "nothing rises" in run(file, "--at", "2026-05-18")
+    assert "too few stories" in run(file, "--at", AT, "--days", "7")
+
+
+def test_mistakes_are_explained(file: Path) -> None:
+    assert "is no date" in run(file, "--at", "gestern")
+    assert "edge" in run(file, "--at", "0001-01-02")
+    assert "has no topic" in run(file, "--topic", "无")

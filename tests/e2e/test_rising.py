@@ -1,0 +1,50 @@
+"""The board of what rises, without a script too: nothing beyond the edge of a telephone, and its lines lead on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from factories import invented
+
+from newsportal.store.events import Placed
+
+WIDTHS = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 390, "height": 844}}
+
+
+@pytest.fixture
+def site(own_site: Any) -> Any:
+    """Two weeks of a story every six hours; ten about a storm in the last hours, of one event."""
+    room, store = own_site.newsroom, own_site.store
+
+    def write(title: str, ago: int, number: int, *words: str) -> str:
+        made = room.article(title + invented(ago + number, 12), invented(ago + number), site=f"站点{number % 4}", ago=ago, keywords=words)
+        return str(room.write(store, made)[0])
+
+    for number in range(4 * 14):
+        write("天气预报", 1441 + 360 * number, number, "天气")
+    storm = [write("台风海燕今晨在沿海三县登陆", 90, number, "台风", "海燕", "沿海三县", "Typhoon Haiyan") for number in range(10)]
+    assert store.events.place([Placed(id, "storm", 1.0) for id in storm], {"storm": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    return own_site
+
+
+@pytest.mark.parametrize(("language", "width", "scheme"), [("zh-CN", "narrow", "light"), ("en", "narrow", "dark"), ("en", "wide", "light")])
+def test_the_board_fits_and_can_be_read(visit: Any, violations: Any, language: str, width: str, scheme: str) -> None:
+    visitor = visit(locale=language, viewport=WIDTHS[width], color_scheme=scheme)
+    page = visitor.go("/rising")
+    assert page.locator("[data-rise]").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert violations(page) == []
+
+
+def test_its_lines_lead_on_without_a_script(visit: Any) -> None:
+    page = visit(locale="en", viewport=WIDTHS["narrow"], java_script_enabled=False).go("/rising")
+    assert page.locator("[data-rise] svg rect").count() > 2
+    page.locator("[data-rise=event] h3 a").click()
+    assert page.url.endswith("/event/storm")
+    page.go_back()
+    page.locator("[data-rise=word] h3 a").first.click()
+    assert "/search?q=" in page.url
+    page.go_back()
+    page.get_by_role("link", name="The day before").click()
+    assert "at=2026-05-19" in page.url

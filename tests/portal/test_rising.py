@@ -1,0 +1,82 @@
+"""``/rising``, its days and topics, and its operation: for people and programs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from factories import empty_store
+
+from newsportal.store.events import Placed
+from newsportal.store.store import Store
+
+EVIL = "<b>台风</b>"
+
+
+@pytest.fixture
+def shelf(newsroom: ModuleType) -> Store:
+    """Two stories about 天气 a day; six about a storm in the last hours, of one event."""
+    store = empty_store()
+
+    def write(ago: int, number: int, *words: str, topics: tuple[str, ...] = ()) -> str:
+        made = newsroom.article(f"{words[0]}{number}", f"{ago}", site=f"站点{number}", ago=ago, keywords=words, topics=topics)
+        return str(newsroom.write(store, made)[0])
+
+    for day in range(12):
+        for number in range(2):
+            write(day * 1440 + 120, number, "天气", topics=("旅游",))
+    ids = [write(60, number, EVIL, "海燕", topics=("旅游",) if number < 4 else ()) for number in range(6)]
+    placed = [Placed(id, "storm", 1.0) for id in ids]
+    assert store.events.place(placed, {"storm": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    return store
+
+
+@pytest.fixture
+def client(serve: Any, shelf: Store) -> httpx.Client:
+    found: httpx.Client = serve(shelf)
+    return found
+
+
+def test_words_and_events_lead_to_the_search_and_the_event(client: httpx.Client) -> None:
+    page = client.get("/rising?lang=en").text
+    assert page.count("data-rise") == 2
+    assert '<a href="/event/storm">' in page
+    assert "/search?q=%22%3Cb%3E" in page
+    assert EVIL not in page
+    assert "0.5 expected" in page
+    assert "Stories a day, the earliest first: 0, 0" in page
+    assert "天气" not in page.partition("<main")[2].replace("天气0", "")
+
+
+def test_in_chinese_by_topic_and_by_week(client: httpx.Client) -> None:
+    page = client.get("/rising", params={"topic": "旅游", "lang": "zh"}).text
+    assert "往常 0.5 条" in page
+    assert "4 条报道" in page
+    assert "之前四周的报道太少" in client.get("/rising?days=7").text
+
+
+def test_a_day_of_before(client: httpx.Client, newsroom: ModuleType) -> None:
+    page = client.get("/rising?at=2026-05-19&lang=en").text
+    assert "Nothing rises" in page
+    assert "As it would have stood on that day." in page
+    assert 'rel="next" href="/rising?at=2026-05-20"' in page
+    assert page.count('rel="prev" href="/rising?at=2026-05-18"') == 1
+
+
+@pytest.mark.parametrize("query", ["at=tomorrow", "at=2026-05-21", "at=0001-01-05", "topic=无"])
+def test_no_such_board(client: httpx.Client, query: str) -> None:
+    assert client.get(f"/rising?{query}").status_code == 404
+
+
+def test_programs_have_it_too(client: httpx.Client, newsroom: ModuleType) -> None:
+    told = client.get("/api/v1/rising").json()
+    assert (told["stories"], told["past"]) == (8, 22)
+    assert [(one["title"], one["event"], one["with"], one["stories"]) for one in told["words"]] == [(EVIL, "storm", ["海燕"], 6)]
+    assert [one["event"] for one in told["events"]] == ["storm"]
+    before = (newsroom.NOW - timedelta(hours=3)).isoformat()
+    assert client.get("/api/v1/rising", params={"at": before, "topic": "旅游"}).json()["words"] == []
+    assert client.get("/api/v1/rising", params={"at": "0001-01-05T00:00:00Z"}).status_code == 400
+    assert client.get("/api/v1/rising", params={"days": 29}).status_code == 422

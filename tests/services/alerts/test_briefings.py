@@ -1,0 +1,108 @@
+"""The briefing as an alert: at its hours, of what came since the hour before, once; nothing where nothing happened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from newsportal.services.accounts.alerts import Alert
+from newsportal.services.alerts.base import AlertMessage, Item
+from newsportal.services.alerts.briefings import spans
+from newsportal.services.alerts.preview import preview
+from newsportal.services.alerts.run import step
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长李林说，首航定在五月一日。"
+BRIDGE = "云岭峡谷观景桥昨天因大风关闭，桥上游客全部撤离。景区表示，风力超过六级时观景桥都会关闭。"
+
+
+def brief(desk: Any, receiver: Any, **said: Any) -> Alert:
+    made: Alert = desk.alert(
+        "webhook", {"url": receiver.address}, **{"name": "简报", "about": "briefing", "of": "", "digest": (12, 18), **said}
+    )
+    return made
+
+
+def test_at_its_hours_of_what_came_since_the_hour_before(desk: Any, receiver: Any) -> None:
+    desk.write("清早的旧闻", published=desk.clock[0] - timedelta(days=3))
+    brief(desk, receiver)
+    desk.write("远山船厂渡轮下水", FERRY)
+    assert step(desk.work).sent == 0
+    desk.pass_time(hours=2, minutes=1)  # 12:01
+    assert step(desk.work).sent == 1
+    assert step(desk.work).sent == 0
+    desk.write("观景桥因大风关闭", BRIDGE)
+    desk.pass_time(hours=6)
+    assert step(desk.work).sent == 1
+    first, second = (told for _, _, told in receiver.got)
+    assert [story["title"] for story in first["stories"]] == ["远山船厂渡轮下水"]
+    assert "渡轮载客三百人。 船长李林说，首航定在五月一日。\n晨光网 https://portal.example/story/" in first["text"]
+    assert first["title"] == "「简报」有 1 件要闻"
+    assert [story["title"] for story in second["stories"]] == ["观景桥因大风关闭"]
+
+
+def test_nothing_new_is_not_sent(desk: Any, receiver: Any) -> None:
+    alert = brief(desk, receiver, of="航运")
+    desk.write("远山船厂渡轮下水", FERRY)  # of another topic
+    desk.pass_time(hours=3)
+    assert step(desk.work).sent == 0
+    assert receiver.got == []
+    (message,) = desk.accounts.alerts.messages(alert.id)
+    assert (message.state, message.title) == ("withdrawn", "简报 2026-05-20 12:00")
+
+
+def test_quiet_hours_put_it_off_and_what_was_missed_is_not_made_up_for(desk: Any, receiver: Any) -> None:
+    brief(desk, receiver, quiet=(11, 14))
+    desk.write("远山船厂渡轮下水", FERRY)
+    desk.pass_time(hours=2, minutes=30)  # 12:30
+    assert step(desk.work).sent == 0
+    desk.pass_time(hours=2)  # 14:30
+    assert step(desk.work).sent == 1
+    for _ in range(2):
+        desk.write("观景桥因大风关闭", BRIDGE)
+        desk.pass_time(days=2)
+    step(desk.work)
+    assert len(receiver.got) <= 2
+
+
+def test_an_alert_that_is_off_or_newer_than_the_hour_sends_none(desk: Any, receiver: Any) -> None:
+    desk.write("远山船厂渡轮下水", FERRY)
+    off = brief(desk, receiver)
+    desk.accounts.alerts.save(replace(off, enabled=False))
+    desk.pass_time(hours=3)
+    brief(desk, receiver)
+    assert step(desk.work).sent == 0
+
+
+def test_the_preview_has_the_last_ones(desk: Any, receiver: Any) -> None:
+    alert = brief(desk, receiver)
+    desk.write("远山船厂渡轮下水", FERRY)
+    desk.pass_time(hours=4)
+    found = preview(desk.work, alert)
+    assert [[item.title for item in one.items] for one in found.planned] == [["远山船厂渡轮下水"]]
+    assert (found.planned[0].at, found.stories, found.capped) == (datetime(2026, 5, 20, 4, tzinfo=UTC), 1, True)
+
+
+def test_hours_follow_the_clocks_of_the_zone() -> None:
+    alert = Alert("a", "p", "n", "briefing", "", "webhook", {}, datetime(2026, 1, 1, tzinfo=UTC), digest=(18, 8))
+    now = datetime(2026, 5, 20, 3, tzinfo=UTC)  # 11:00 in Shanghai
+    ended = [until.astimezone(SHANGHAI).strftime("%d %H") for _, until in spans(alert, now, SHANGHAI)]
+    assert ended == ["19 18", "20 08"]
+    assert [until - since for since, until in spans(alert, now, SHANGHAI)] == [timedelta(hours=10), timedelta(hours=14)]
+    assert len(spans(replace(alert, digest=(8,)), now, SHANGHAI, 7)) == 7
+
+
+@pytest.mark.parametrize("limit", [120, 300])
+def test_a_channel_of_few_bytes_gets_whole_events_and_the_number_of_the_others(limit: int) -> None:
+    items = tuple(
+        Item(f"s{number}", f"事件{number}", "晨光网", "", 2, f"一句话。\n晨光网 https://portal.example/story/s{number}")
+        for number in range(9)
+    )
+    text = AlertMessage("简报", items, "zh", "k", "简报").text(limit)
+    assert len(text.encode()) <= limit
+    assert "另有" in text
+    assert "…" not in text
