@@ -12,8 +12,8 @@ from newsportal.cli.context import open_record
 from newsportal.cli.options import AsJsonLine, SourcesFile
 from newsportal.cli.output import WIDEST, make_table, print_json, print_table
 from newsportal.cli.search import end
+from newsportal.events.rising import PAST
 from newsportal.messages import format_time
-from newsportal.rising import PAST
 from newsportal.services.rising import ENTRIES, Board, as_dict, compile_board
 from newsportal.text import clean
 

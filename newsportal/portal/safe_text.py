@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 import nh3
 from markupsafe import Markup, escape
 
+from newsportal.events.summaries import beginning
 from newsportal.extractors.article.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL, TAGS
 from newsportal.items import Image
 from newsportal.store.results import StoredArticle
-from newsportal.summaries import beginning
 from newsportal.text import CJK, CONTROL, clean
 from newsportal.text.scripts import CONVERSIONS, convert, convert_html
 from newsportal.text.scripts import TAGS as SCRIPT_TAGS

@@ -9,11 +9,11 @@ from itertools import groupby
 from typing import Any, Final
 
 from newsportal.events import EventClusters
+from newsportal.events.summaries import Text, beginning, sentences, summarise
 from newsportal.services.events.following import state_of, story_of
 from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
-from newsportal.summaries import Text, beginning, sentences, summarise
 
 EVENTS: Final = 10
 """Events of a briefing: what is read in five minutes."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from newsportal.classify.keywords import keywords
-from newsportal.rising import DAY, Mention, Rise, rising
+from newsportal.events.rising import DAY, Mention, Rise, rising
 from newsportal.store.results import Story
 from newsportal.store.store import Store
 

@@ -18,8 +18,8 @@ from newsportal.cli.options import AsJsonRows
 from newsportal.cli.output import print_json, tracked
 from newsportal.dedup.document import Document
 from newsportal.errors import NewsportalError
+from newsportal.events.summaries import Text, summarise
 from newsportal.services.briefing import READ
-from newsportal.summaries import Text, summarise
 from newsportal.text import STOP_WORDS, clean
 from newsportal.text.words import segment
 from newsportal_lab.evaluate.events import read

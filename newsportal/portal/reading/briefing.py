@@ -8,13 +8,13 @@ from hashlib import blake2b
 from fastapi import APIRouter, HTTPException, Request, Response
 from markupsafe import Markup
 
+from newsportal.events.summaries import shorten
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.preferences import last_visit, remember_visit
 from newsportal.portal.reading.feed_formats import FORMATS, Entry
 from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_answer
 from newsportal.portal.render import address, render
 from newsportal.services.briefing import DAY, Briefing, by_source, compile_briefing, day_range
-from newsportal.summaries import shorten
 from newsportal.text import clean
 
 router = APIRouter()

@@ -10,6 +10,7 @@ from gettext import NullTranslations
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
+from newsportal.events.summaries import shorten
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
@@ -20,7 +21,6 @@ from newsportal.portal.request_body import Form
 from newsportal.portal.safe_text import title
 from newsportal.recommend.base import Recommendation
 from newsportal.store.results import Story
-from newsportal.summaries import shorten
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from newsportal.events.rising import DAY
 from newsportal.portal.context import Here, Portal
 from newsportal.portal.reading.briefing import day_of, topic_of
 from newsportal.portal.reading.story_lists import bars, width
 from newsportal.portal.render import address, render
-from newsportal.rising import DAY
 from newsportal.services.briefing import day_range
 from newsportal.services.rising import Board, compile_board
 

@@ -11,11 +11,11 @@ from html import escape
 from operator import attrgetter
 from typing import Any, Final
 
+from newsportal.events.summaries import beginning
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.sources import templates
 from newsportal.store.columns import storable
 from newsportal.store.results import StoredArticle, host, is_gallery, is_thread
-from newsportal.summaries import beginning
 
 SUMMARY_CHARS: Final = 200  # of a text that stands in for a summary: two lines of a list
 WEB: Final = ("https://", "http://")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.summaries import MAX_CHARS, Text, beginning, sentences, shorten, summarise
+from newsportal.events.summaries import MAX_CHARS, Text, beginning, sentences, shorten, summarise
 
 
 @pytest.mark.parametrize(

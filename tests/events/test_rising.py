@@ -8,7 +8,7 @@ from math import exp, factorial, log10
 
 import pytest
 
-from newsportal.rising import DAY, PAST, Mention, Rises, dispersion, rising, surprise
+from newsportal.events.rising import DAY, PAST, Mention, Rises, dispersion, rising, surprise
 
 UNTIL = datetime(2026, 5, 20, 8, tzinfo=UTC)
 HOUR = timedelta(hours=1)
