@@ -212,7 +212,7 @@ def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         ALBUMS.fill(store, pictures)
         index.follow(store)
         settings = load_sources(folder / "sources.yaml")
-        app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0)
+        app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0, queues=queues)
         with SERVING.serving(app) as address:
             made = Site(address, ids, store, accounts)
             made.app = app  # type: ignore[attr-defined]

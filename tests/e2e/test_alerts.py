@@ -78,5 +78,14 @@ def test_a_mistake_stands_beside_its_field(visit: Any, site: Any) -> None:
 @pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
 def test_axe_has_nothing_to_say(visit: Any, violations: Any, site: Any, options: dict[str, Any]) -> None:
     visitor = visit("editor", **options)
-    for path in ("/alerts", "/alerts/new", "/alerts/new?channel=feishu&about=topic&topic=旅游", "/monitor", "/monitor/system"):
+    for path in (
+        "/alerts",
+        "/alerts/new",
+        "/alerts/new?channel=feishu&about=topic&topic=旅游",
+        "/monitor",
+        "/monitor/crawls",
+        "/monitor/failures",
+        "/monitor/reading",
+        "/monitor/system",
+    ):
         assert violations(visitor.go(path)) == [], path

@@ -10,7 +10,7 @@ import pytest
 WIDTHS = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 390, "height": 800}}
 PATHS = (
     *("/", "/latest", "/topic/旅游", "/topic/旅游?order=hottest", "/photos", "/for-you", "/search", "/search?q=峡谷", "/search?topic=旅游"),
-    *("/search?q=zzzz&site=x", "/events", "/feeds", "/settings", "/profile", "/nope", "/login"),
+    *("/search?q=zzzz&site=x", "/events", "/briefing", "/feeds", "/settings", "/profile", "/nope", "/login"),
 )
 SIGNED = ("/", "/latest?show=unread", "/starred", "/searches", "/search?q=峡谷")
 STORIES = ("/story/{bridge}", "/story/{bridge}/{repost}", "/story/{bridge}/{bridge}/revisions")

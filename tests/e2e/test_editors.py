@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 PHONE = {"viewport": {"width": 360, "height": 740}}
-PAGES = ("/sources", "/suggestions", "/monitor")
+PAGES = ("/sources", "/suggestions", "/monitor/queues")
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,7 @@ def told(visitor: Any) -> None:
 )
 def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)
-    paths = ("/photos", "/photos?order=newest", "/for-you", "/profile", "/monitor", "/")
+    paths = ("/photos", "/photos?order=newest", "/for-you", "/profile", "/monitor/reading", "/")
     for path in (*paths, *(f"/story/{visitor.site.ids[f'album-{name}']}" for name in ("bridge", "broken", "plain"))):
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path
@@ -343,7 +343,7 @@ def test_the_monitor_draws_its_months(visit: Any, options: dict[str, Any], monke
     store, now = visitor.site.store, visitor.site.newsroom.NOW
     story = visitor.site.ids["album-bridge"]
     store.readers.bring([View(f"{ago:032x}", story, 3, 9, now - timedelta(days=ago)) for ago in (100, 70, 40, 10)], now=now)
-    page = visitor.go("/monitor")
+    page = visitor.go("/monitor/reading")
     until(lambda: page.locator(".curve canvas").count() == 2)
     until(lambda: page.evaluate(DRAWN) == [True, True])
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

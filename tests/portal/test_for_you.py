@@ -83,7 +83,7 @@ def test_what_was_offered_is_counted_once_a_day_and_what_was_opened_of_it(serve,
     look(reader, story, list(range(1, 20)))
     (month,) = shelf.readers.months(alpha=0.532)
     assert (month.opened, month.liked) == (1, 1)
-    text = serve(shelf, role="editor").get("/monitor").text
+    text = serve(shelf, role="editor").get("/monitor/reading").text
     assert "2026-05" in text
     assert "至少看了 53.2%" in text
 
@@ -134,11 +134,11 @@ def test_months_are_counted_once_a_minute(serve, shelf: Store, monkeypatch: pyte
     monkeypatch.setattr(context, "TtlCache", partial(TtlCache, clock=lambda: clock[0]))
     client = serve(shelf, role="editor")
     client.headers.update(PERSON)
-    assert 'data-month="2026-05"' not in client.get("/monitor").text
+    assert 'data-month="2026-05"' not in client.get("/monitor/reading").text
     look(client, shelf.made["album-bridge"], [1])
-    assert 'data-month="2026-05"' not in client.get("/monitor").text
+    assert 'data-month="2026-05"' not in client.get("/monitor/reading").text
     clock[0] = 61.0
-    assert 'data-month="2026-05"' in client.get("/monitor").text
+    assert 'data-month="2026-05"' in client.get("/monitor/reading").text
 
 
 def test_every_reason_has_words_in_every_language(shelf: Store) -> None:
@@ -157,7 +157,7 @@ def test_a_portal_without_stories_says_so(serve, fresh: Store) -> None:
 
 
 def test_an_empty_monitor_says_what_to_do(serve, fresh: Store) -> None:
-    text = serve(fresh, role="editor").get("/monitor").text
+    text = serve(fresh, role="editor").get("/monitor/reading").text
     assert "newsportal recommend fit" in text
     assert "<table" not in text
 
@@ -170,12 +170,12 @@ def test_the_monitor_tells_months_and_what_was_learnt(serve, shelf: Store, newsr
     shelf.readers.bring(views, now=newsroom.NOW)
     made = fit(shelf, newsroom.NOW)
     client = serve(shelf, role="editor")
-    page = lxml_html.document_fromstring(client.get("/monitor").text)
+    page = lxml_html.document_fromstring(client.get("/monitor/reading").text)
     rows = {row.get("data-month"): row.get("data-views") for row in page.xpath("//tr[@data-month]")}
     assert rows == {"2026-02": "1", "2026-03": "2", "2026-04": "1", "2026-05": "3"}
     facts = page.xpath("string(//dl[@class='facts'])")
     assert f"看到多少算喜欢{made.facts['alpha']:.1%}" in " ".join(facts.split())
     assert not set("αλ") & set(facts), "in words"
     assert facts.index("学习的点击数") < facts.index("读者") < facts.index("计算方式")
-    assert "uPlot" in client.get("/monitor").text
+    assert "uPlot" in client.get("/monitor/reading").text
     assert "uPlot" not in client.get("/runs").text

@@ -82,3 +82,10 @@ def test_a_crawl_that_another_process_runs_is_ended_in_order(editor: httpx.Clien
         assert crawl.wait(60) in (-signal.SIGINT, 1)
     assert editor.get("/api/v1/jobs/crawl3").json()["state"] == "lost", "who ran it would have written how it ended"
     assert editor.delete("/api/v1/jobs/crawl3").status_code == 404
+
+
+def test_what_was_gathered_is_listed(editor: httpx.Client, records: Records) -> None:
+    """Its rows name no reason."""
+    row = {"corpus": "categories", "added": 7, "by_editors": 0, "left": {}, "from_one_site": []}
+    records.save(Job("gather1", kind="gather", state="done", started=AT, outcome=(row,)))
+    assert "categories: +7" in editor.get("/jobs").text

@@ -70,8 +70,8 @@ def test_totals_are_those_of_the_store(editor: httpx.Client, store: Store) -> No
 
 
 def test_what_crawls_met_as_the_paper_tells_it(editor: httpx.Client) -> None:
-    page = editor.get("/monitor?days=7").text
-    assert "baidu_news（搜索引擎）" in page
+    assert "baidu_news（搜索引擎）" in editor.get("/monitor/crawls?days=7").text
+    page = editor.get("/monitor/failures?days=7").text
     assert 'data-cause="timeout"' in page
     assert "blocked: captcha" in page
 
@@ -233,7 +233,7 @@ def test_crawls_at_work_are_told_with_their_rates(serve: Any, store: Store, inde
     store.save_run(Run("20260510-100000-aaaa0002-hub", begun - timedelta(days=3), spiders=("hub",)))  # it died without a word
     waits = Queues("queue.db", (QueueRow("hub", 7, 0, 1, 0, 1),), aside=(AsideRow("hub", "f00", "https://a.example/", "died", begun),))
     client = serve(store, index, settings, role="editor", queues=lambda: waits)
-    shown = client.get("/monitor").text
+    shown = client.get("/monitor/crawls").text
     assert "feed:甲" not in shown  # sources are called as people call them
     assert "甲（订阅源）" in shown
     rows = lxml_html.document_fromstring(shown).xpath("//tr[@data-run]")
@@ -260,15 +260,15 @@ def test_requests_that_were_set_aside_are_tried_again_or_forgotten(serve: Any, s
     row = AsideRow("hub", "f00", "https://a.example/", "died", datetime(2026, 5, 20, tzinfo=UTC))
     options = {"queues": lambda: Queues("queue.db", (QueueRow("hub", 0, 0, 0, 1, 0),), aside=(row,)), "settle": settle}
     client = serve(store, None, settings, role="editor", **options)
-    (form,) = lxml_html.document_fromstring(client.get("/monitor").text).xpath("//form[@action='/monitor/aside']")
+    (form,) = lxml_html.document_fromstring(client.get("/monitor/queues").text).xpath("//form[@action='/monitor/aside']")
     assert [button.get("value") for button in form.xpath(".//button")] == ["again", "drop"]
     assert client.post("/monitor/aside", data={"do": "again"}).status_code == 303
-    assert "3 个请求已重新排队" in client.get("/monitor").text
+    assert "3 个请求已重新排队" in client.get("/monitor/queues").text
     assert client.post("/api/v1/monitor/aside", json={"do": "drop"}).json() == {"requests": 3}
     assert client.accounts.trail.entries()[0].action == "queue.drop"
     assert client.post("/monitor/aside", data={"do": "burn"}).status_code == 400
     client.post("/monitor/aside", data={"do": "drop"})
-    assert "it is away" in client.get("/monitor").text
+    assert "it is away" in client.get("/monitor/queues").text
     assert client.post("/api/v1/monitor/aside", json={"do": "drop"}).status_code == 503
     assert asked == ["again", "drop", "drop", "drop"]
     assert serve(store, None, settings, role="editor").post("/monitor/aside", data={"do": "drop"}).status_code == 404
@@ -320,3 +320,15 @@ def test_the_end_of_a_large_log_is_read(tmp_path: Path) -> None:
     file.write_text("".join(f"2026-05-20 10:00:00 [scrapy] INFO: line {number}\n" for number in range(20_000)), "utf-8")
     lines = tail(file, 3)
     assert [line.text for line in lines] == ["line 19997", "line 19998", "line 19999"]
+
+
+def test_each_page_of_the_monitor_leads_to_the_others(editor: httpx.Client) -> None:
+    pages = ["/monitor", "/monitor/crawls", "/monitor/failures", "/monitor/reading", "/monitor/system"]
+    for page in pages:
+        document = lxml_html.document_fromstring(editor.get(page).text)
+        ways = document.xpath("//nav[@aria-label='监控']/a/@href")
+        assert ways[: len(pages)] == pages
+        (here,) = document.xpath("//nav[@aria-label='监控']/a[@aria-current]")
+        assert here.get("href") == page
+        assert here.text == document.xpath("string(//h1)")
+    assert "captcha" not in editor.get("/monitor").text, "why pages failed stands on its own page"

@@ -27,7 +27,7 @@ def cells(page: str, row: str) -> list[str]:
 
 @pytest.mark.parametrize(("language", "heading"), [("zh", "采集进程与队列"), ("en", "Workers and queues")])
 def test_the_monitor_tells_who_works_and_what_waits(serve, fresh: Store, language: str, heading: str) -> None:  # type: ignore[no-untyped-def]
-    page = serve(fresh, queues=lambda: FULL, role="editor").get(f"/monitor?lang={language}").text
+    page = serve(fresh, queues=lambda: FULL, role="editor").get(f"/monitor/queues?lang={language}").text
     assert heading in page
     assert cells(page, 'data-queue="rss"') == ["rss", "12", "3", "2", "1", "1"]
     assert cells(page, 'data-worker="甲:7:1"')[-3:] == ["2", "1", "spider: rss"]
@@ -40,13 +40,15 @@ def test_a_queue_that_is_away_is_told_and_the_page_is_there(serve, fresh: Store)
     def away() -> Queues:
         raise FrontierUnavailable("Redis at localhost does not answer")
 
-    answer = serve(fresh, queues=away, role="editor").get("/monitor")
+    answer = serve(fresh, queues=away, role="editor").get("/monitor/queues")
     assert answer.status_code == 200
     assert "Redis at localhost does not answer" in answer.text
 
 
 def test_a_portal_that_is_told_nothing_of_queues_shows_none(serve, fresh: Store) -> None:  # type: ignore[no-untyped-def]
-    assert "采集进程与队列" not in serve(fresh, role="editor").get("/monitor?lang=zh").text
+    client = serve(fresh, role="editor")
+    assert "采集进程与队列" not in client.get("/monitor?lang=zh").text
+    assert client.get("/monitor/queues").status_code == 404
 
 
 def test_a_queue_is_asked_once_for_many_readers() -> None:

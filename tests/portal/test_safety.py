@@ -123,9 +123,10 @@ def test_no_page_of_a_hostile_store_has_anything_active(walked: dict[str, str]) 
 
 
 DESK = (
-    "/desk", "/articles", "/articles?show=short", "/corrections", "/publishing", "/monitor", "/monitor/log", "/runs", "/runs/bad",
-    "/topics", "/suggestions", "/templates", "/wrappers", "/corpora", "/models", "/jobs", "/alerts", "/alerts/new?channel=webhook",
-    "/starred", "/profile", "/for-you", "/searches", "/account", "/api", "/feeds", "/photos", "/search?q=攻击&folds=open",
+    "/desk", "/articles", "/articles?show=short", "/corrections", "/publishing", "/monitor", "/monitor/crawls", "/monitor/failures",
+    "/monitor/reading", "/monitor/log", "/runs", "/runs/bad", "/topics", "/suggestions", "/templates", "/wrappers", "/corpora", "/models",
+    "/jobs", "/alerts", "/alerts/new?channel=webhook", "/starred", "/profile", "/for-you", "/searches", "/account", "/api", "/feeds",
+    "/photos", "/search?q=攻击&folds=open",
 )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def job(request: Request, id: str) -> Response:
     if found is None:
         raise HTTPException(404)
     if not request.headers.get("hx-request"):
-        return render(request, "jobs.html", jobs=[found])
+        return render(request, "jobs.html", jobs=[found], one=found)
     answer = render(request, "parts/job.html", job=found, back=safe_next(Visit(request).asked.get("back")))
     if found.state != "running":
         answer.headers["hx-refresh"] = "true"  # what it brought is on the page

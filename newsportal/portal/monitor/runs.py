@@ -1,4 +1,5 @@
-"""``/runs``: the reports of crawls; ``/monitor``: who crawls and what waits, how the portal is read (paper C, figures 3 and 4)."""
+"""``/runs``: the reports of crawls; ``/monitor`` and the pages below it: what came in, what crawls met, what waits, how the portal is
+read (paper C, figures 3 and 4)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from newsportal.portal.desk.source_fields import KINDS, address_of
 from newsportal.portal.language import _
 from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, line, running_crawls
 from newsportal.portal.monitor.queues import Way
-from newsportal.portal.monitor.system import run_log
+from newsportal.portal.monitor.system import monitor_ways, run_log
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
@@ -97,26 +98,63 @@ class Learnt:
 
 @router.get("/monitor")
 def monitor(request: Request, visit: Here) -> Response:
-    reading = visit.portal.reading()
-    learnt = learnt_of(*reading.fit) if reading.fit else None
-    months = reading.months
-    alpha = learnt.alpha if learnt else ALPHA
-    queues = visit.portal.queues() if visit.portal.queues is not None else None
-    days = visit.whole("days") if visit.whole("days") in RANGES else RANGES[1]
+    """What came in, by day and source."""
+    days, daily = days_of(visit), request.app.state.daily
     kept: FiguresCache = request.app.state.figures
-    daily = request.app.state.daily
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
-    values: dict[str, Any] = {
-        "days": days, "ranges": RANGES, "figures": counted, "bars": bars(counted.series) if counted else (),
-        "curve": line(counted.growth) if counted else "", "crawled": kept.crawled(visit.portal, days),
-        "causes": {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())},
-        "lines": lines_of(months), "learnt": learnt, "alpha": alpha, "named": named(visit),
-        "called": calling(visit.portal, visit.clock.words),
-        "source_page": lambda key: address_of(key) if key in visit.portal.by_key else None, "queues": queues,
-        "settles": request.app.state.settle is not None and visit.may("edit"),
-        "going": running_crawls(visit.portal.store.runs(LATEST), visit.portal.now()),
-    }  # fmt: skip
-    return render(request, "monitor.html", **values)
+    return part(
+        request, visit, "/monitor", "figures", days=days, ranges=RANGES, figures=counted, bars=bars(counted.series) if counted else (),
+        curve=line(counted.growth) if counted else "", source_page=lambda key: address_of(key) if key in visit.portal.by_key else None,
+    )  # fmt: skip
+
+
+@router.get("/monitor/crawls")
+def crawls(request: Request, visit: Here) -> Response:
+    """What crawls met, by source, and which are at work."""
+    going = running_crawls(visit.portal.store.runs(LATEST), visit.portal.now())
+    return part(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), going=going)
+
+
+@router.get("/monitor/failures")
+def failures(request: Request, visit: Here) -> Response:
+    """Why pages failed, and what helps."""
+    causes = {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())}
+    return part(request, visit, "/monitor/failures", "failed_pages", **crawled_of(request, visit), causes=causes)
+
+
+def crawled_of(request: Request, visit: Visit) -> dict[str, Any]:
+    kept: FiguresCache = request.app.state.figures
+    days = days_of(visit)
+    return {"days": days, "ranges": RANGES, "crawled": kept.crawled(visit.portal, days)}
+
+
+@router.get("/monitor/queues")
+def queues(request: Request, visit: Here) -> Response:
+    """What waits, and who works."""
+    if visit.portal.queues is None:
+        raise HTTPException(404)
+    settles = request.app.state.settle is not None and visit.may("edit")
+    return part(request, visit, "/monitor/queues", "queues", queues=visit.portal.queues(), settles=settles)
+
+
+@router.get("/monitor/reading")
+def reading(request: Request, visit: Here) -> Response:
+    """How the portal is read, and what the recommendation has learnt."""
+    found = visit.portal.reading()
+    learnt = learnt_of(*found.fit) if found.fit else None
+    alpha = learnt.alpha if learnt else ALPHA
+    return part(request, visit, "/monitor/reading", "months", lines=lines_of(found.months), learnt=learnt, alpha=alpha, named=named(visit))
+
+
+def part(request: Request, visit: Visit, path: str, name: str, **values: Any) -> Response:
+    """A page of the monitor, from the template ``parts/NAME.html``."""
+    called = calling(visit.portal, visit.clock.words)
+    return render(request, "monitor.html", part=f"parts/{name}.html", here=path, ways=monitor_ways(visit), called=called, **values)
+
+
+def days_of(visit: Visit) -> int:
+    days = visit.whole("days")
+    return days if days in RANGES else RANGES[1]
 
 
 @router.post("/monitor/aside", dependencies=[needs(Right.EDIT)])
@@ -128,10 +166,10 @@ def aside(request: Request, fields: Form) -> Response:
     try:
         number = settle(way)
     except NewsportalError as error:
-        return notify(request, "/monitor", _("The queue of requests cannot be asked: %(why)s"), why=error)
+        return notify(request, "/monitor/queues", _("The queue of requests cannot be asked: %(why)s"), why=error)
     log(request, f"queue.{way}", "", {"requests": number})
     text = _("%(number)s requests wait anew.") if way == "again" else _("%(number)s requests were forgotten.")
-    return notify(request, "/monitor", text, number=number)
+    return notify(request, "/monitor/queues", text, number=number)
 
 
 def named(visit: Visit) -> dict[str, str]:

@@ -122,6 +122,22 @@ PARTS: Final = {
 }
 
 
+WAYS: Final = {
+    "/monitor": _("What came in"),
+    "/monitor/crawls": _("What the crawls met"),
+    "/monitor/failures": _("Why pages failed"),
+    "/monitor/queues": _("Workers and queues"),
+    "/monitor/reading": _("How the portal is read"),
+    "/monitor/system": _("Machine and log"),
+}
+"""The pages of the monitor."""
+
+
+def monitor_ways(visit: Visit) -> dict[str, str]:
+    """Path → name of the monitor's pages that there are."""
+    return {path: visit.say(name) for path, name in WAYS.items() if path != "/monitor/queues" or visit.portal.queues is not None}
+
+
 @router.get("/monitor/system")
 def system(request: Request, visit: Here) -> Response:
     meter: Meter = request.app.state.meter
@@ -129,6 +145,8 @@ def system(request: Request, visit: Here) -> Response:
     return render(
         request,
         "system.html",
+        here="/monitor/system",
+        ways=monitor_ways(visit),
         machine=machine(visit.portal.config),
         parts={name: visit.say(text) for name, text in PARTS.items()},
         minutes=[sum(one.values()) for one in minutes],

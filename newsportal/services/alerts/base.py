@@ -40,7 +40,8 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A story in a message. ``address``: where it is read. ``text``: what stands below its title in place of that."""
+    """A story in a message. ``address``: where it is read, in the portal if `portal.url` is set; ``original``: its publisher's page.
+    ``text``: what stands below its title in place of the address."""
 
     id: str
     title: str
@@ -48,6 +49,7 @@ class Item:
     address: str
     sites: int = 1
     text: str = ""
+    original: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,16 @@ class AlertMessage:
     plain: str = ""
 
     def text(self, limit: int = 1_000_000) -> str:
-        """The body in at most ``limit`` bytes of UTF-8: as many of its items as fit, the others counted."""
+        """The body in at most ``limit`` bytes of UTF-8: as many of its items as fit, the others counted.
+
+        Where they do not all fit, the publishers' addresses are left out before any item is.
+        """
         if self.plain:
             return cut(self.plain, limit)
         words = WORDS[self.language]
+        whole = "\n\n".join(block(item, words["sites"], original=True) for item in self.items)
+        if len(whole.encode()) <= limit:
+            return whole
         blocks: list[str] = []
         for place, item in enumerate(self.items):
             rest = len(self.items) - place - 1
@@ -77,10 +85,11 @@ class AlertMessage:
         return "\n\n".join(blocks)
 
 
-def block(item: Item, sites: str) -> str:
+def block(item: Item, sites: str, *, original: bool = False) -> str:
     beside = [item.site] if item.site else []
     beside += [sites.format(number=item.sites)] if item.sites > 1 else []
-    return "\n".join(part for part in (item.title, " · ".join(beside), item.text or item.address) if part)
+    addresses = (item.text or item.address, item.original if original and item.original != item.address else "")
+    return "\n".join(part for part in (item.title, " · ".join(beside), *addresses) if part)
 
 
 def cut(text: str, limit: int) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from itertools import groupby
 from typing import Final
 
 from newsportal.search.base import Index, Query
@@ -17,6 +16,9 @@ from newsportal.store.results import StoredArticle
 
 GRACE: Final = timedelta(days=1)
 """Many sites tell the day of an article and no hour: what was published up to so long before the alert was made is not old."""
+
+GATHER: Final = timedelta(minutes=1)
+"""So long more stories are waited for while each look at the store finds new ones: what a crawl brings is one message."""
 
 PAGE: Final = 100
 MOST: Final = 1000  # hits of a search that are looked through at once
@@ -115,12 +117,18 @@ def is_quiet(hour: int, quiet: tuple[int, int]) -> bool:
 def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, most: int) -> list[tuple[datetime, list[int]]]:
     """What was found at these moments (rising), as messages: when each is sent, and which of them it tells of, ``most`` at a time.
 
-    As :mod:`newsportal.services.alerts.run` does it: what is due at one moment goes together, and a full hour lets the rest wait.
+    As :mod:`newsportal.services.alerts.run` does it: what is due within `GATHER` goes together, and a full hour lets the rest wait.
     """
-    moments = sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found))
+    groups: list[list[tuple[datetime, int]]] = []
+    for one in sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found)):
+        if groups and one[0] - groups[-1][0][0] < GATHER:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
     sent: list[tuple[datetime, list[int]]] = []
     waiting: list[int] = []
-    for due, group in groupby(moments, key=lambda pair: pair[0]):
+    for group in groups:
+        due = group[-1][0]
         while waiting and (free := _next(sent, alert, zone)) < due:
             sent.append((free, waiting[:most]))
             waiting = waiting[most:]

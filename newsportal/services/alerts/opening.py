@@ -14,7 +14,8 @@ from newsportal.net.egress import Policy
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.alerts.base import Setting
-from newsportal.services.alerts.run import Work, follow_conditions, step
+from newsportal.services.alerts.matching import GATHER
+from newsportal.services.alerts.run import Tally, Work, deliver, follow_conditions, step
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.run import owner_name
 from newsportal.sources import Sources
@@ -58,6 +59,8 @@ class AlertSenderThread(PeriodicThread):
         self._owner = owner_name()
         self._conditions = 0.0
         self._held: Accounts | None = None
+        self._last: int | None = None
+        self._gathering: float | None = None
 
     def step(self) -> None:
         work = self._work(self.stopping.is_set)
@@ -67,7 +70,20 @@ class AlertSenderThread(PeriodicThread):
         if self._conditions <= monotonic():
             self._conditions = monotonic() + CONDITIONS_EVERY
             follow_conditions(work)
-        step(work)
+        if self._is_settled(work.store.last_seq()):
+            step(work)
+        else:
+            deliver(work, Tally())
+
+    def _is_settled(self, last: int) -> bool:
+        """Whether nothing has been stored since the last look, or stories have been gathered for `GATHER` seconds."""
+        new, self._last = self._last not in (None, last), last
+        if new and self._gathering is None:
+            self._gathering = monotonic()
+        if new and self._gathering is not None and monotonic() - self._gathering < GATHER.total_seconds():
+            return False
+        self._gathering = None
+        return True
 
     def stop(self) -> None:
         """Ends after the message at hand; another process may send from then on."""

@@ -218,7 +218,7 @@ def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
 
 def item(story: Story, url: str | None) -> Item:
     address = f"{url}/story/{story.id}" if url else story.head.url
-    return Item(story.id, headline(story.head.title), headline(story.head.publisher), address, story.sites)
+    return Item(story.id, headline(story.head.title), headline(story.head.publisher), address, story.sites, original=story.head.url)
 
 
 def send_test(work: Work, alert: Alert) -> None:

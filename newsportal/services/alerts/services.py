@@ -187,7 +187,10 @@ WEBHOOK_FIELDS: Final = (
 
 
 def _webhook(fields: Fields, message: AlertMessage, now: datetime) -> Request:
-    stories = [{"id": one.id, "title": one.title, "site": one.site, "url": one.address, "sites": one.sites} for one in message.items]
+    stories = [
+        {"id": one.id, "title": one.title, "site": one.site, "url": one.address, "original": one.original, "sites": one.sites}
+        for one in message.items
+    ]
     body = {
         "form": 1, "event": "alert", "alert": message.alert, "title": message.title, "text": message.text(), "stories": stories, "more": 0,
     }  # fmt: skip

@@ -32,6 +32,24 @@ def test_one_of_several_sends(desk: Any, receiver: Any) -> None:
     assert receiver.stories == ["一条新闻", "第二条新闻"]
 
 
+def test_what_a_crawl_brings_in_several_looks_is_one_message(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.alert("webhook", {"url": receiver.address})
+    sender = AlertSenderThread(lambda stopped: replace(desk.work, stopped=stopped))
+    sender.run_step()
+    for number in range(7):
+        desk.write(f"第{number}条")
+    sender.run_step()
+    desk.write("第7条")
+    sender.run_step()
+    assert receiver.got == [], "each look found more"
+    sender.run_step()
+    assert [len(told["stories"]) for _, _, told in receiver.got] == [8]
+    monkeypatch.setattr("newsportal.services.alerts.opening.GATHER", timedelta(0))
+    desk.write("一直有新的")
+    sender.run_step()
+    assert receiver.stories[-1] == "一直有新的", "where something new always comes, a minute is enough"
+
+
 def test_a_store_that_is_away_ends_nothing(desk: Any, receiver: Any) -> None:
     from newsportal.errors import StoreUnavailable
 

@@ -77,6 +77,20 @@ def test_what_cannot_be_is_refused_beside_its_field(name: str, given: dict[str, 
     assert said.value.field == field
 
 
+def test_a_message_links_the_portal_and_the_publisher_as_long_as_they_fit() -> None:
+    alert = Alert("a", "p", "旅游", "topic", "旅游", "webhook", {}, NOW)
+    items = [
+        Item(f"s{place}", "观景桥开放", "晨光网", f"https://p.example/story/s{place}", original=f"https://cg.example/{place}")
+        for place in (1, 2)
+    ]
+    sent = message_of(alert, items, "k1")
+    both = "观景桥开放\n晨光网\nhttps://p.example/story/s1\nhttps://cg.example/1\n\n观景桥开放\n晨光网\nhttps://p.example/story/s2\nhttps://cg.example/2"
+    assert sent.text() == sent.text(len(both.encode())) == both
+    assert sent.text(len(both.encode()) - 1) == both.replace("\nhttps://cg.example/1", "").replace("\nhttps://cg.example/2", "")
+    told = json.loads(SERVICES["webhook"].build_request({"url": "https://a.example/"}, sent, NOW).body)  # type: ignore[misc]
+    assert next((one["url"], one["original"]) for one in told["stories"]) == ("https://p.example/story/s1", "https://cg.example/1")
+
+
 def test_robots_get_texts_and_signatures() -> None:
     sent = {name: SERVICES[name].build_request({"key": KEY, "secret": "SEC1"}, message(), NOW) for name in ("wecom", "feishu", "dingtalk")}  # type: ignore[misc,arg-type]
     wecom, feishu = json.loads(sent["wecom"].body), json.loads(sent["feishu"].body)

@@ -53,6 +53,13 @@ def test_quiet(hour: int, quiet: tuple[int, int], said: bool) -> None:
     assert is_quiet(hour, quiet) is said
 
 
+def test_stories_of_one_minute_are_one_message() -> None:
+    began = datetime(2026, 5, 20, tzinfo=UTC)
+    found = [began + timedelta(seconds=seconds) for seconds in (0, 1, 2, 9, 50, 60, 300)]
+    sent = schedule_messages(found, alert(), SHANGHAI, 10)
+    assert sent == [(found[4], [0, 1, 2, 3, 4]), (found[5], [5]), (found[6], [6])]
+
+
 def test_nothing_is_lost_when_messages_are_gathered() -> None:
     began = datetime(2026, 5, 20, tzinfo=UTC)
     found = [began + timedelta(minutes=7 * place) for place in range(100)]
