@@ -86,10 +86,11 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
             options = {"now": lambda: NEWSROOM.NOW, "follow_every": 0, **options}
             if "accounts" not in options:
                 options["accounts"] = opened.enter_context(closing(empty_accounts(tmp_path_factory.mktemp("people") / "people.db")))
-            address = portal(create_app(store, index, settings or NEWSROOM.settings(), **options))
+            app = create_app(store, index, settings or NEWSROOM.settings(), **options)
+            address = portal(app)
             said = {"accept-language": "zh-CN"}
             client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=600, verify=UNTRUSTING))
-            client.accounts = options["accounts"]  # type: ignore[attr-defined]
+            client.app, client.accounts = app, options["accounts"]  # type: ignore[attr-defined]
             if role is not None:
                 sign_in(client, role, options["now"]())
             return client

@@ -225,7 +225,8 @@ def follow_preview(portal: Portal, form: Typed) -> int:
         found = preview(portal.store, portal.index, found_by, topic=form.before, now=now)
     except SearchError:  # the job needs no index
         return 0
-    portal.store.mark_topics([marked_topics(one.article, (found_by,)) for one in found.newest], now=now)
+    former = (form.before,) if form.before and form.before != form.name else ()
+    portal.store.mark_topics([marked_topics(one.article, (found_by,), former) for one in found.newest], now=now)
     return len(found.newest)
 
 
