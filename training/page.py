@@ -70,12 +70,14 @@ class PageExample:
 
 def main() -> None:
     """See the module."""
-    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    options.add_argument("folders", nargs="+", type=Path, metavar="DIR")
-    options.add_argument("--out", type=Path, required=True)
-    options.add_argument("--note", default="", help="what the pages are and their licences; goes into the models' file")
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--note", default="", help="what the pages are and their licences; goes into the models' file")
+    chosen = parser.parse_args()
     real = [page for number, folder in enumerate(chosen.folders) for page in read_pages(folder, news=number > 0)]
+    if absent := sorted(set(KINDS) - {page.kind for page in real}):
+        parser.error(f"{chosen.folders[0]} has no page of these kinds: {', '.join(absent)}; it must hold the benchmark")
     made_up = [page for page in map(made_up_example, made_up_pages(MADE_UP, MADE_UP_SEED)) if page is not None]
     plain = fit_all(real, made_up, chosen.note)
     chosen.out.write_text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")

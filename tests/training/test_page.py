@@ -18,30 +18,38 @@ from training import page as fitting
 from training.page import PageExample, fit_all, folds_of, made_up_example, page_example
 
 SEED = 83
-LIST = "".join(f"<li><a href='/p/{number}'>台灯 {number} 号</a> ¥{number}9</li>" for number in range(40))
-SHOP = f"<title>台灯</title><h1>台灯</h1><p>本店的台灯，三年保修，七日内可退换，全国包邮，下单后次日发货。</p><ul>{LIST}</ul>"
+TEXT = "本店的台灯，三年保修，七日内可退换，全国包邮，下单后次日发货。"
+MARKUP = {
+    "collection": "".join(f"<li><a href='/p/{number}'>台灯 {number} 号</a> ¥{number}9</li>" for number in range(40)),
+    "documentation": "<pre>lamp --on</pre>" * 20,
+    "forum": "".join(f"<section>{number} 楼 发表于 2026-3-{number}：回复 楼主，灯泡坏了怎么换？</section>" for number in range(1, 20)),
+    "product": "<select><option>白</option></select><button>加入购物车</button><p>库存 9 件，99 元</p>",
+    "listing": "<article><h2><a href='/1'>台灯怎么选</a></h2><p>阅读全文</p></article>" * 20,
+    "service": "<form><input><input><input></form><p>联系我们，咨询安装。</p>" * 4,
+}  # by the benchmark's names of kinds
 
 
-def shop(number: int) -> PageExample | None:
-    gold = {"kind": "collection", "text": "本店的台灯，三年保修，七日内可退换，全国包邮，下单后次日发货。"}
-    return page_example(dom.from_text(SHOP, f"https://shop{number}.example/c/{number}"), gold, False, 1.0, "wcxb")
+def page_of(kind: str, number: int) -> PageExample | None:
+    html = f"<title>台灯</title><h1>台灯</h1><p>{TEXT}</p>{MARKUP[kind]}"
+    gold = {"kind": kind, "text": TEXT}
+    return page_example(dom.from_text(html, f"https://{kind}{number}.example/x/{number}"), gold, False, 1.0, "wcxb")
 
 
 def test_the_table_is_the_librarys_models(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("PAGE_SETTINGS", "BLOCK_SETTINGS"):
         monkeypatch.setattr(fitting, name, {**getattr(fitting, name), "iterations": 20})
     made_up = [one for page in made_up_pages(12, SEED) if (one := made_up_example(page))]
-    shops = [one for number in range(8) if (one := shop(number))]
-    articles = [one for page in made_up[:8] if (one := page)]
-    plain = json.loads(json.dumps(fit_all([*shops, *articles], made_up[8:], "a note")))
+    pages = [one for kind in MARKUP for number in range(8) if (one := page_of(kind, number))]
+    articles = made_up[:8]
+    plain = json.loads(json.dumps(fit_all([*pages, *articles], made_up[8:], "a note")))
     model = from_plain(plain)
     assert plain["note"] == "a note"
-    assert model.kind(shops[0].figures).name == "collection"
+    assert {model.kind(page.figures).name for page in pages if page.kind == "collection"} == {"collection"}
     assert model.kind(articles[0].figures).name == "article"
     assert len(model.kinds) == len(KINDS)
     assert "collection: 8 pages, sites held out" in capsys.readouterr().out
 
 
 def test_a_site_stands_in_one_fold() -> None:
-    shops = [one for number in range(8) if (one := shop(number % 4))]
-    assert len(folds_of(shops)) == 4
+    pages = [one for number in range(8) if (one := page_of("collection", number % 4))]
+    assert len(folds_of(pages)) == 4
