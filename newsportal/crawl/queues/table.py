@@ -114,7 +114,9 @@ class TableQueue(LinksBacked):
         def step(turn: Turn) -> set[str]:
             if doing is not None:
                 table_workers.save_doing(turn, doing)
-            return {row.id for row in table_workers.leased(turn, turn.worker)}
+            held = {row.id for row in table_workers.leased(turn, turn.worker)}
+            # whoever stores an article ends its link's lease, a moment before the request is done
+            return held | {row.id for row in turn.rows(self._mine.keys() - held) if row.state not in (*WAITING, LEASED)}
 
         with self._lock:
             lost = self._mine.keys() - self._work(step, sweep=True)

@@ -8,8 +8,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from newsportal.extractors.feeds.feed_bytes import CHARSET, DECLARATION, DECLARED, DOCTYPE, SUPERSETS
-from newsportal.text import CONTROL
+from newsportal.extractors.feeds.feed_bytes import CHARSET, CONTROLS, DECLARATION, DECLARED, DOCTYPE, SUPERSETS
 
 MAX_BYTES = 52_428_800  # what a sitemap may hold when unpacked (sitemaps.org, "Sitemap file requirements": 50 MB)
 STEP = 1 << 16  # bytes that are unpacked, decoded and handed on at a time
@@ -83,7 +82,7 @@ class XmlText:
             text = decoder.decode(piece)
             if "\ufffd" in text:
                 self.tell("wrong-encoding")
-            yield CONTROL.sub("", text)
+            yield CONTROLS.sub("", text)
             if given > self.limit:
                 return
 

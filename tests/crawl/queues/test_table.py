@@ -138,6 +138,20 @@ def test_a_worker_whose_process_is_gone_is_dead_within_a_second(bench: TableBenc
     dead.close()
 
 
+@pytest.mark.parametrize("outcome", ["stored", "postponed"])
+def test_a_link_with_an_outcome_is_no_lost_lease(bench: TableBench, outcome: str) -> None:
+    """The article is in the store, and the request that brought it is not done yet."""
+    queue, links = bench.open(), bench.links()
+    queue.push([task("1", link=True), task("2", link=True)])
+    assert take(queue) == ["1", "2"]
+    if outcome == "stored":
+        links.finish(["1"])
+    else:
+        links.postpone("1", "http-503", bench.now + 60)
+    assert queue.beat() == set()
+    queue.done(["1", "2"])
+
+
 # time
 
 
