@@ -156,6 +156,13 @@ def test_programs_check_rules_and_forget_what_was_taught(editor: httpx.Client, s
     assert editor.post(f"{api}/wrappers/feed:none/try", json={}).status_code == 404
     best, tree = editor.post(f"{api}/templates/try", json={"html": page("渡轮今晨开航")}).json()
     assert ("渡轮今晨开航" in best["text"], tree["text"], bool(tree["why"])) == (True, None, True)
+    manual = "".join(f"<h2>第{n}步</h2><p>把螺丝刀转到{n}号位，听到一声轻响，再装上后盖，然后用力按一下。</p>" for n in range(9))
+    whole = page("渡轮今晨开航").replace("</body>", f"<script>alert(1)</script>{manual}</body>")
+    content = editor.post(f"{api}/extract", json={"url": "https://port.example/a", "html": whole}).json()
+    assert (content["url"], "## 第3步" in content["markdown"], "script" in content["html"]) == ("https://port.example/a", True, False)
+    assert 0 < content["kind_probability"] <= 1
+    for nothing in ({"html": "<p>"}, {"url": "http://127.0.0.1:9/"}):
+        assert editor.post(f"{api}/extract", json=nothing).status_code == 422, nothing
     assert editor.post(f"{api}/templates/learn", json={}).json()["pages"] == 3
     store.save_site_lines({"port.example": {"https://port.example/1": b"unreadable"}}, now=NOW, most=9)
     (site,) = [one for one in editor.get(f"{api}/templates").json() if one["site"] == "port.example"]

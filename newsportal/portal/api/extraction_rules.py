@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import LibraryError, NewsportalError
+from newsportal.extractors import extractor
+from newsportal.extractors.article.markdown import markdown_of
+from newsportal.extractors.article.page_kind import KINDS
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
@@ -19,6 +23,7 @@ from newsportal.services.accounts import Right
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
 from newsportal.services.trying.saved import page_at, pages_of
 from newsportal.services.trying.templates import forget_site, learn_saved, library_of, readings, rows_of
+from newsportal.text import dom
 
 router = APIRouter(tags=["Reading rules"], dependencies=[needs(Right.EDIT)])
 
@@ -49,6 +54,22 @@ class ReadingOut(BaseModel):
     title: str | None
     text: str | None
     why: str | None = Field(description="Why it made nothing of the page.")
+
+
+class Content(BaseModel):
+    """The main content of a page of any kind."""
+
+    url: str
+    kind: str | None = Field(description=f"What kind of page it is: {', '.join(KINDS)}.")
+    kind_probability: float | None
+    title: str | None
+    author: str | None
+    published: datetime | None
+    language: str | None
+    text: str | None
+    html: str | None = Field(description="The body, sanitised.")
+    markdown: str = Field(description="CommonMark with tables; the title first.")
+    confidence: float | None
 
 
 class ForgetIn(BaseModel):
@@ -126,6 +147,17 @@ def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]
         ReadingOut(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
         for one in found
     ]
+
+
+@router.post("/extract", summary="The main content of a page")
+def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
+    """Like `newsportal extract`: pages of any kind, their first page alone. Nothing is stored."""
+    try:
+        page = page_at(config_of(request), asked.url.strip(), asked.html, portal.now())
+        found = extractor("best", any_page=True)(dom.document(page), None, page.fetched)
+    except NewsportalError as error:
+        raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
+    return fill(Content, found, url=found.canonical or page.url, markdown=markdown_of(found.html or "", found.title))
 
 
 @router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=describe(404))
