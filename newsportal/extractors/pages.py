@@ -22,8 +22,7 @@ from newsportal.extractors.lists.pagination import find_pager
 from newsportal.items import Article, Extraction, Gallery, Link, ListPage, Page, Thread
 from newsportal.text import clean, dom
 
-SOURCE: Final = "page"
-"""The source of items that no list page named."""
+SOURCE: Final = "page"  # The source of items that no list page named
 
 
 def make_page(html: str | bytes, url: str, content_type: str | None = None) -> Page:

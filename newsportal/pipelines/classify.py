@@ -30,11 +30,8 @@ PLAIN: Final = 0.5
 """From this score on the lexicon's word goes before a model's that never met the category: a model takes what it does not know for one
 of those that it knows."""
 
-VERY_SURE: Final = 0.95
-"""What a model's score must be to go before a weaker word of the lexicon for such a category."""
-
-MAX_WORDS: Final = 5
-"""Reasons that are asked of a classifier: as many as are shown."""
+VERY_SURE: Final = 0.95  # What a model's score must be to go before a weaker word of the lexicon for such a category
+MAX_WORDS: Final = 5  # Reasons that are asked of a classifier: as many as are shown
 
 
 @dataclass(frozen=True, slots=True)

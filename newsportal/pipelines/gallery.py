@@ -32,14 +32,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SAMPLE: Final = 3 * rules.MOST
-"""Stories with a picture that are looked at: enough to find :data:`~filter.MOST` different ones among copies."""
-
+SAMPLE: Final = 3 * rules.MOST  # Stories with a picture that are looked at: enough to find :data:`~filter.MOST` different ones among copies
 CLASSIFIED: Final = ("category", "category_by", "category_score", "category_reason", "topics", "topic_marks", "keywords", "language")
 """What the stage that classifies articles says of a story, too."""
 
-LATELY: Final = timedelta(days=1)
-"""A crawl that was killed may have marked a picture and not taken it out: the next one does."""
+LATELY: Final = timedelta(days=1)  # A crawl that was killed may have marked a picture and not taken it out: the next one does
 
 
 class PicturesPipeline(Stage):

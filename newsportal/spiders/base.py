@@ -37,11 +37,8 @@ logger = logging.getLogger(__name__)
 
 Memory = TypeVar("Memory")
 
-START_FAILS = "start-failed"
-"""The reason of a crawl's end when its visits cannot begin; the log says why."""
-
-FEW = 1000
-"""Sources whose states are asked for one by one; those of more are read at once."""
+START_FAILS = "start-failed"  # The reason of a crawl's end when its visits cannot begin; the log says why
+FEW = 1000  # Sources whose states are asked for one by one; those of more are read at once
 
 
 class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy.Spider):

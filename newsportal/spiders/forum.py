@@ -32,18 +32,12 @@ from newsportal.text import dom
 MAX_BOARDS: Final = 200
 """Boards of one forum that are visited: the largest forums known have some hundred; a trap has as many as one follows."""
 
-MAX_LEVEL: Final = 3
-"""Boards within boards."""
-
-NO_LIST: Final = frozenset({"thread", "post", "login"})
-"""Kinds of pages whose links are not what the page is about."""
-
-CUT: Final = ("…", "...", "..")
-"""How a title ends that its list has cut."""
+MAX_LEVEL: Final = 3  # Boards within boards
+NO_LIST: Final = frozenset({"thread", "post", "login"})  # Kinds of pages whose links are not what the page is about
+CUT: Final = ("…", "...", "..")  # How a title ends that its list has cut
 
 
-MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})
-"""Reasons that do not pass by themselves."""
+MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})  # Reasons that do not pass by themselves
 
 
 MAX_SECONDS: Final = 1800.0

@@ -16,16 +16,12 @@ from newsportal.spiders.fetcher import Outcome
 AT_ONCE: Final = 8
 """Pages of one story that are asked for together where their addresses are known; delays and limits of the host hold for them, too."""
 
-GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})
-"""Answers that say that there is no such page."""
-
+GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})  # Answers that say that there is no such page
 PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
 """Why a page cannot be read that is there: it is missing, not the end of its story."""
 
 
-FIRST_GUESSES: Final = 5
-"""Stories of a source whose next page is guessed at before it is seen whether that leads anywhere."""
-
+FIRST_GUESSES: Final = 5  # Stories of a source whose next page is guessed at before it is seen whether that leads anywhere
 WORTH: Final = 0.1
 """The share of guesses that must be right for more to be made. Both chosen: stories of one page cost five requests a visit of a source."""
 

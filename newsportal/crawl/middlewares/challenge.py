@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-MAX_PAGE = 200_000
-"""Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched."""
-
+MAX_PAGE = 200_000  # Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched.
 HEAD = 20_000  # bytes in which the title is looked for
 MAX_TEXT = 600  # characters of visible text: an article with such a title says more, a challenge has a sentence or two
 HEADERS = {"cf-mitigated": "challenge", "x-amzn-waf-action": "c"}

@@ -31,8 +31,7 @@ NONE: Final = "none"
 NO_CONTENT: Final = frozenset(("captcha", "login", "soft-404", "error-page", "no-body", "not-html"))
 """The kind of pages without content, and the reasons for which they are refused."""
 
-COLUMNS: Final = tuple(f"page_is_{kind}" for kind in KINDS)
-"""What the probabilities of kinds are called among the features of a block."""
+COLUMNS: Final = tuple(f"page_is_{kind}" for kind in KINDS)  # What the probabilities of kinds are called among the features of a block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
