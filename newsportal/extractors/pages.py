@@ -111,9 +111,7 @@ def read_gallery(page: Page, link: Link | None = None) -> Gallery:
     """A photo story, as far as one of its pages shows it. Raises ``NotApplicable``."""
     link = link or Link(page.url, SOURCE)
     story = gallery.assemble([gallery.read(dom.document(page), link=link, now=page.fetched)], link=link)
-    names = ("images", "text", "published", "author", "origin", "language", "pages", "total", "missing", "complete")
-    fields: dict[str, Any] = {name: getattr(story, name) for name in names}
-    return Gallery(url=link.url, title=story.title or link.url, link=link, fetched=page.fetched, site=link.site, **fields)
+    return story.gallery(link, page.fetched, site=link.site)
 
 
 READERS: Final[Mapping[str, Callable[[Page], Any]]] = MappingProxyType(

@@ -153,24 +153,12 @@ class StoryVisit:
         over = (*self.ended, *self.answered)
         story = gallery.assemble(self.met, link=link, pattern=self.pattern, ended=over)
         lost = next(iter(self.lost.values()), None)
-        return Gallery(
-            url=link.url,
-            title=story.title or link.title or link.url,
-            link=link,
-            fetched=utcnow(),
-            images=story.images,
-            published=story.published,
-            complete=story.complete,
+        return story.gallery(
+            link,
+            utcnow(),
             identity=self.name,
-            text=story.text,
-            author=story.author,
-            origin=story.origin,
             site=source.publisher,
-            language=story.language,
             category=link.category,
-            pages=story.pages,
-            total=story.total,
-            missing=story.missing,
             failure=None if story.complete else self._failure(lost),
             later=not story.complete and not (lost is not None and lost.forbidden and not lost.passing),
             weight=source.weight,
