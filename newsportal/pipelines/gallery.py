@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.list_filters import MAX_VAIN, NO_PICTURES, refuse
@@ -25,10 +26,6 @@ from newsportal.messages import Message
 from newsportal.pipelines.base import COLUMN, ItemDone, Stage, retry
 from newsportal.pipelines.classify import ClassifyPipeline
 from newsportal.store.pictures import Picture
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 logger = logging.getLogger(__name__)
 

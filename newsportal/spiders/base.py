@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import scrapy
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
 from newsportal.crawl.link_tracker import STORE_FAILS, Filtered, LinkTracker, tracker_of, utcnow
+from newsportal.crawl.queues.base import Queue
 from newsportal.crawl.redis_connection import parse_pushed
 from newsportal.crawl.requests import askable, is_entry, link_of
 from newsportal.crawl.scheduler import BROKEN as FRONTIER_FAILS
@@ -29,9 +30,6 @@ from newsportal.spiders.fetcher import lacks_browser, note_rendering
 from newsportal.spiders.pages import ArticlePages, ListPages, Source
 from newsportal.spiders.visiting import Visiting, rounds
 from newsportal.store.results import SourceState
-
-if TYPE_CHECKING:
-    from newsportal.crawl.queues.base import Queue
 
 logger = logging.getLogger(__name__)
 
