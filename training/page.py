@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from newsportal.extractors.article.any_page import content_of
 from newsportal.extractors.article.block_features import Table
 from newsportal.extractors.article.body import Body, block_model, from_dict
-from newsportal.extractors.article.page_figures import NAMES, page_figures
-from newsportal.extractors.article.page_kind import COLUMNS, KINDS, PageKind, PageModel
+from newsportal.extractors.article.page_kind import COLUMNS, KINDS, NAMES, PageKind, PageModel, page_figures
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.text import dom
 from training.fit import MADE_UP, MADE_UP_SEED, UNKNOWN, Example, as_dict, example_of, read_documents

@@ -19,9 +19,7 @@ from newsportal.classify.features import Sparse
 from newsportal.messages import Message
 
 SHARE: Final = 0.1  # share of a label's groups that is held back
-LEAST_GROUPS: Final = 5
-"""A label of fewer groups is learnt wholly: to hold one of them back would cost it more than the figure is worth."""
-
+LEAST_GROUPS: Final = 5  # A label of fewer groups is learnt wholly: to hold one of them back would cost it more than the figure is worth
 FEW: Final = 30  # documents of a label below which a warning is due: figures on a tenth of so few say little
 
 
@@ -67,9 +65,7 @@ Truth = NDArray[np.bool_]
 FOLDS: Final = 3
 
 BANDS: Final = 8
-ROWS: Final = 4
-"""Min-hashes (Broder 1997): texts that agree in a band are compared; of pairs that share 0.8 of their features 98 % do."""
-
+ROWS: Final = 4  # Min-hashes (Broder 1997): texts that agree in a band are compared; of pairs that share 0.8 of their features 98 % do
 SAME: Final = 0.7  # share of min-hashes in which near-duplicates agree: about that share of their features is common (Jaccard)
 MIX: Final = np.uint64(0xD6E8FEB86659FD93)
 

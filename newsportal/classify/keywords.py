@@ -28,9 +28,7 @@ from newsportal.text.words import cutter, dictionary_version, kinds, rarity
 LIMIT: Final = 8  # keywords of an article: what stands under it in one line
 LOOKED_AT: Final = 1500  # characters of the body. What an article is about stands in its beginning: 2,500 or all find no more.
 LONGEST_TITLE: Final = 500  # characters; what is longer is no title
-TITLE: Final = 3.0
-"""What standing in the title counts, in times of standing in the body. 1 to 5 tried; 3 finds most of the first ten."""
-
+TITLE: Final = 3.0  # What standing in the title counts, in times of standing in the body. 1 to 5 tried; 3 finds most of the first ten.
 LONGER: Final = 0.15  # what each character beyond two adds: longer words say more. Up to half a point better than 0.
 KINDS: Final[Mapping[str, float]] = {"n": 1.0, "j": 1.0, "i": 1.0, "l": 1.0, "b": 1.0, "g": 1.0, "v": 0.7, "a": 0.7, "z": 0.5}
 """By the first letter of the dictionary's kind; others (numerals, times, pronouns, particles …) are no keywords."""

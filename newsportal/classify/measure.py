@@ -16,8 +16,7 @@ from newsportal.classify.base import Answer
 from newsportal.text import clean
 
 DIGITS: Final = 6  # digits of a share that are kept
-BINS: Final = 10
-"""Equal steps of the best label's probability over which the calibration error is summed (Guo et al. 2017, section 2)."""
+BINS: Final = 10  # Equal steps of the best label's probability over which the calibration error is summed (Guo et al. 2017, section 2).
 
 
 @dataclass(frozen=True, slots=True)

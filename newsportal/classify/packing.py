@@ -30,9 +30,7 @@ LARGEST: Final = 512 << 20  # bytes of all arrays together when unpacked: far ab
 LARGEST_HEADER: Final = 8 << 20  # bytes of the header
 MOST_ARRAYS: Final = 64
 
-METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-"""How the parts of a model may be packed: :func:`pack` deflates them."""
-
+METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # How the parts of a model may be packed: :func:`pack` deflates them
 DAMAGE: Final = (
     zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, TypeError, RuntimeError, SyntaxError, tokenize.TokenError
 )  # fmt: skip

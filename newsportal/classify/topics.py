@@ -15,9 +15,7 @@ SOURCE, SEARCH, KEYWORDS, EDITOR = "source", "search", "keywords", "editor"
 """How an article comes into a topic without a model (``items.TopicMark.by``)."""
 
 IN, OUT = "in", "out"  # the labels of a topic's corpus
-SURE = 0.95
-"""How sure a topic's model must be of an article without a keyword: most articles are outside a topic, so few errors are many."""
-
+SURE = 0.95  # How sure a topic's model must be of an article without a keyword: most articles are outside a topic, so few errors are many
 DOUBT = 0.05  # below it, an article that keywords caught is marked as one that may be about something else
 ASCII_WORD = re.compile(r"^[a-z0-9][a-z0-9 .+#&-]*$")
 

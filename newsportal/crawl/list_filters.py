@@ -7,21 +7,17 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from scrapy import Request, Spider
 
 from newsportal.crawl.backoff import paused
-from newsportal.crawl.link_tracker import Filtered, utcnow
+from newsportal.crawl.link_tracker import Filtered, LinkTracker, utcnow
 from newsportal.crawl.requests import askable, name_of
 from newsportal.errors import StoreError
 from newsportal.extractors.forum.kinds import Listed
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-
-    from newsportal.crawl.link_tracker import LinkTracker
-    from newsportal.items import Link
-    from newsportal.store.threads import StoredThread
-
+from newsportal.items import Link
+from newsportal.store.threads import StoredThread
 
 logger = logging.getLogger(__name__)
 

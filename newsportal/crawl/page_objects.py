@@ -10,8 +10,9 @@ A subclass with ``@handle_urls("site.example")`` and ``@field`` methods replaces
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from scrapy.settings import BaseSettings
 from scrapy_poet import Addon
 from web_poet import WebPage, handle_urls
 from web_poet.fields import get_fields_dict
@@ -20,9 +21,6 @@ from web_poet.utils import ensure_awaitable
 from newsportal.crawl.addon import register
 from newsportal.extractors.pages import READERS, make_page
 from newsportal.items import Article, Gallery, ListPage, Thread
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 FALLBACK = 100  # for every site (""), below web-poet's 500: a project's own page objects win
 

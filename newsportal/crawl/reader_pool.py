@@ -39,15 +39,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST: Final = 4
-"""Processes by default at most: fetching and storing take a third of the work, in one process."""
-
+MOST: Final = 4  # Processes by default at most: fetching and storing take a third of the work, in one process
 LONGEST: Final = 300.0
 """Seconds by the clock after which a reader is given up that takes no processor's time: it was stopped, or the machine swaps."""
 
-GRACE: Final = 2.0
-"""Seconds by the clock for a page that is being read while the crawl ends."""
-
+GRACE: Final = 2.0  # Seconds by the clock for a page that is being read while the crawl ends
 FINISH: Final = 6.0
 """Seconds by the clock in which an ending crawl begins to read what it has fetched. With :data:`GRACE` it ends within ten."""
 

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from newsportal.crawl.link_tracker import utcnow
+from scrapy.http import Response
+
+from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
@@ -22,13 +24,7 @@ from newsportal.schedule.websub import link_targets
 from newsportal.sources import timing
 from newsportal.sources.watched import BRINGING, LATEST
 from newsportal.store.crawl_state import Subscription
-
-if TYPE_CHECKING:
-    from scrapy.http import Response
-
-    from newsportal.crawl.link_tracker import LinkTracker
-    from newsportal.store.results import SourceState
-
+from newsportal.store.results import SourceState
 
 logger = logging.getLogger(__name__)
 

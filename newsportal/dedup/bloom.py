@@ -20,9 +20,7 @@ from newsportal.items import content_id
 
 ERROR_RATE: Final = 1e-4  # thesis E 4.3.3: fewer than one false positive in 10,000
 INITIAL_CAPACITY: Final = 100_000  # half a year of the thesis' 2,000 articles a day, with their aliases; beyond it the filter grows
-TIGHTENING: Final = 0.9
-"""pybloom-live gives its first filter 0.9 of the error rate it is told, and each further one 0.9 of the one before."""
-
+TIGHTENING: Final = 0.9  # pybloom-live gives its first filter 0.9 of the error rate it is told, and each further one 0.9 of the one before
 SHARE: Final = (1 - TIGHTENING) / TIGHTENING
 """What pybloom-live must be told, of the error rate that all its filters together may have: Σ 0.9 · s · 0.9^i = 1."""
 

@@ -160,9 +160,7 @@ def _differ(group: Sequence[Link]) -> bool:
 
 Pair = tuple[str, str]
 
-HOSTS: Final = frozenset(("m", "wap", "3g", "mobile", "amp", "www"))
-"""First labels of hosts that show the same articles to other devices."""
-
+HOSTS: Final = frozenset(("m", "wap", "3g", "mobile", "amp", "www"))  # First labels of hosts that show the same articles to other devices
 SECOND_LEVEL: Final = frozenset("com net org gov edu co ac or ne go mil".split())
 PROVINCES: Final = frozenset(
     "bj sh tj cq he sx nm ln jl hl js zj ah fj jx sd ha hb hn gd gx hi sc gz yn xz sn gs qh nx xj tw hk mo".split()

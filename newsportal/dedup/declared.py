@@ -34,9 +34,7 @@ MEANS_SOMETHING: Final = re.compile(r"\d{4}|[A-Za-z]*\d[A-Za-z0-9]{5}|[^\x00-\x7
 
 RUN: Final = 8  # letters of the runs by which two texts are compared: long enough that different reports share few
 MOST: Final = 200_000  # letters of a text that are compared
-ALIKE: Final = 0.9
-"""Share of the shorter text's runs that stand in the longer one. Two views of one article differ in their ends alone."""
-
+ALIKE: Final = 0.9  # Share of the shorter text's runs that stand in the longer one. Two views of one article differ in their ends alone.
 SAME_NUMBERS: Final = 0.95  # share of the shorter text's numbers: the same template on another day (weather, markets) has others
 MIN_LETTERS: Final = 30  # shorter texts are stubs (「点击查看视频」), which are alike everywhere
 SAME_DAY: Final = timedelta(days=1)

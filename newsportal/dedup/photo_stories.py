@@ -33,9 +33,7 @@ WORDS_ALONE: Final = 0.5
 """The cosine from which words alone are believed: above the paper's, for reports of one event share a third of their words."""
 
 MOST_SHARED: Final = 0.5
-SOME_SHARED: Final = 0.2
-"""Shares of pictures: from the first on pictures alone decide, from the second on together with the paper's cosine."""
-
+SOME_SHARED: Final = 0.2  # Shares of pictures: from the first on pictures alone decide, from the second on together with the paper's cosine
 ENOUGH: Final = 3  # pictures known of each story from which on it counts that they do not match
 TOGETHER: Final = 2  # pictures that must match at least where pictures alone decide: one may be a portrait that every report shows
 NEAR: Final = 10

@@ -15,15 +15,13 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor, gallery
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.feeds import feed
-from newsportal.extractors.forum import poster
 from newsportal.extractors.forum.thread import read_page
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.pagination import find_pager
 from newsportal.items import Article, Extraction, Gallery, Link, ListPage, Page, Thread
 from newsportal.text import clean, dom
 
-SOURCE: Final = "page"
-"""The source of items that no list page named."""
+SOURCE: Final = "page"  # The source of items that no list page named
 
 
 def make_page(html: str | bytes, url: str, content_type: str | None = None) -> Page:
@@ -95,7 +93,7 @@ def read_list(page: Page, link: Link | None = None) -> ListPage:
 
 def read_thread(page: Page, link: Link | None = None) -> Thread:
     """The posts of one page of a forum's thread. Raises ``NotApplicable``."""
-    found = read_page(dom.document(page), poster("best"), page.fetched)
+    found = read_page(dom.document(page), page.fetched)
     link = link or Link(page.url, SOURCE)
     return Thread(
         url=link.url,
@@ -113,9 +111,7 @@ def read_gallery(page: Page, link: Link | None = None) -> Gallery:
     """A photo story, as far as one of its pages shows it. Raises ``NotApplicable``."""
     link = link or Link(page.url, SOURCE)
     story = gallery.assemble([gallery.read(dom.document(page), link=link, now=page.fetched)], link=link)
-    names = ("images", "text", "published", "author", "origin", "language", "pages", "total", "missing", "complete")
-    fields: dict[str, Any] = {name: getattr(story, name) for name in names}
-    return Gallery(url=link.url, title=story.title or link.url, link=link, fetched=page.fetched, site=link.site, **fields)
+    return story.gallery(link, page.fetched, site=link.site)
 
 
 READERS: Final[Mapping[str, Callable[[Page], Any]]] = MappingProxyType(

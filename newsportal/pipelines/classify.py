@@ -9,32 +9,27 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from newsportal.classify import lexicon, topics
+from newsportal.classify.base import Classifier
 from newsportal.classify.keywords import keywords
 from newsportal.classify.topics import EDITOR, KEYWORDS, SEARCH, SOURCE
+from newsportal.crawl.record import Loaded
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
+from newsportal.sources import Gallery, Sources
+from newsportal.sources.places import ArticlePlace
 from newsportal.store.labels import CATEGORIES
-
-if TYPE_CHECKING:
-    from newsportal.classify.base import Classifier
-    from newsportal.crawl.record import Loaded
-    from newsportal.sources import Gallery, Sources
-    from newsportal.sources.places import ArticlePlace
 
 LEXICON: Final = lexicon.NAME
 PLAIN: Final = 0.5
 """From this score on the lexicon's word goes before a model's that never met the category: a model takes what it does not know for one
 of those that it knows."""
 
-VERY_SURE: Final = 0.95
-"""What a model's score must be to go before a weaker word of the lexicon for such a category."""
-
-MAX_WORDS: Final = 5
-"""Reasons that are asked of a classifier: as many as are shown."""
+VERY_SURE: Final = 0.95  # What a model's score must be to go before a weaker word of the lexicon for such a category
+MAX_WORDS: Final = 5  # Reasons that are asked of a classifier: as many as are shown
 
 
 @dataclass(frozen=True, slots=True)

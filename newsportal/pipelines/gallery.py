@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.list_filters import MAX_VAIN, NO_PICTURES, refuse
@@ -26,20 +27,13 @@ from newsportal.pipelines.base import COLUMN, ItemDone, Stage, retry
 from newsportal.pipelines.classify import ClassifyPipeline
 from newsportal.store.pictures import Picture
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
 logger = logging.getLogger(__name__)
 
-SAMPLE: Final = 3 * rules.MOST
-"""Stories with a picture that are looked at: enough to find :data:`~filter.MOST` different ones among copies."""
-
+SAMPLE: Final = 3 * rules.MOST  # Stories with a picture that are looked at: enough to find :data:`~filter.MOST` different ones among copies
 CLASSIFIED: Final = ("category", "category_by", "category_score", "category_reason", "topics", "topic_marks", "keywords", "language")
 """What the stage that classifies articles says of a story, too."""
 
-LATELY: Final = timedelta(days=1)
-"""A crawl that was killed may have marked a picture and not taken it out: the next one does."""
+LATELY: Final = timedelta(days=1)  # A crawl that was killed may have marked a picture and not taken it out: the next one does
 
 
 class PicturesPipeline(Stage):

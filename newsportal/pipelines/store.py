@@ -20,8 +20,7 @@ from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-MAX_BATCH: Final = 50
-"""Articles of one transaction: a fifth of a second, for which other processes wait."""
+MAX_BATCH: Final = 50  # Articles of one transaction: a fifth of a second, for which other processes wait
 
 
 @dataclass(frozen=True, slots=True)

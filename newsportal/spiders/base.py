@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import scrapy
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
 from newsportal.crawl.link_tracker import STORE_FAILS, Filtered, LinkTracker, tracker_of, utcnow
+from newsportal.crawl.queues.base import Queue
 from newsportal.crawl.redis_connection import parse_pushed
 from newsportal.crawl.requests import askable, is_entry, link_of
 from newsportal.crawl.scheduler import BROKEN as FRONTIER_FAILS
@@ -30,18 +31,12 @@ from newsportal.spiders.pages import ArticlePages, ListPages, Source
 from newsportal.spiders.visiting import Visiting, rounds
 from newsportal.store.results import SourceState
 
-if TYPE_CHECKING:
-    from newsportal.crawl.queues.base import Queue
-
 logger = logging.getLogger(__name__)
 
 Memory = TypeVar("Memory")
 
-START_FAILS = "start-failed"
-"""The reason of a crawl's end when its visits cannot begin; the log says why."""
-
-FEW = 1000
-"""Sources whose states are asked for one by one; those of more are read at once."""
+START_FAILS = "start-failed"  # The reason of a crawl's end when its visits cannot begin; the log says why
+FEW = 1000  # Sources whose states are asked for one by one; those of more are read at once
 
 
 class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy.Spider):

@@ -22,8 +22,7 @@ from newsportal.spiders.pages import PageRequests
 
 logger = logging.getLogger(__name__)
 
-SAMPLE = "sample"
-"""The name of a source for a page that belongs to none of the file."""
+SAMPLE = "sample"  # The name of a source for a page that belongs to none of the file
 
 
 class Arguments(BaseModel):

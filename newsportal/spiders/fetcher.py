@@ -45,9 +45,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
-"""The server may answer differently later."""
-
+PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})  # The server may answer differently later
 IGNORED: tuple[tuple[str, str], ...] = (
     ("max redirections reached", "redirects"),
     ("exceeded DOWNLOAD_MAXSIZE", "too-large"),

@@ -15,7 +15,7 @@ from newsportal.crawl.link_tracker import Filtered, utcnow
 from newsportal.crawl.list_filters import Wanted, filter_threads
 from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum import kinds, poster
+from newsportal.extractors.forum import kinds
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
@@ -32,18 +32,12 @@ from newsportal.text import dom
 MAX_BOARDS: Final = 200
 """Boards of one forum that are visited: the largest forums known have some hundred; a trap has as many as one follows."""
 
-MAX_LEVEL: Final = 3
-"""Boards within boards."""
-
-NO_LIST: Final = frozenset({"thread", "post", "login"})
-"""Kinds of pages whose links are not what the page is about."""
-
-CUT: Final = ("…", "...", "..")
-"""How a title ends that its list has cut."""
+MAX_LEVEL: Final = 3  # Boards within boards
+NO_LIST: Final = frozenset({"thread", "post", "login"})  # Kinds of pages whose links are not what the page is about
+CUT: Final = ("…", "...", "..")  # How a title ends that its list has cut
 
 
-MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})
-"""Reasons that do not pass by themselves."""
+MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})  # Reasons that do not pass by themselves
 
 
 MAX_SECONDS: Final = 1800.0
@@ -294,7 +288,7 @@ def _look(page: Page) -> Signpost:
 
 
 def _read(page: Page, alone: bool, asked: str | None) -> ThreadPage:
-    return read_page(dom.document(page), poster("best"), page.fetched, alone=alone, asked=asked)
+    return read_page(dom.document(page), page.fetched, alone=alone, asked=asked)
 
 
 def _name_of(url: str) -> str:

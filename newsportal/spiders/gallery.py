@@ -33,8 +33,7 @@ from newsportal.spiders.photo_story import Guesses, StoryVisit
 from newsportal.store.results import SourceState
 from newsportal.text import dom
 
-MAX_SECONDS: Final = 600.0
-"""After so long no further page of a story is asked for in this visit; the next one goes on."""
+MAX_SECONDS: Final = 600.0  # After so long no further page of a story is asked for in this visit; the next one goes on
 
 
 class GallerySpider(NewsSpider):

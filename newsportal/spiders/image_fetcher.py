@@ -36,22 +36,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MORE_BYTES: Final = 4 * FIRST_BYTES
-"""Asked for once where the size stands further behind: colour profiles and previews may go before it."""
-
+MORE_BYTES: Final = 4 * FIRST_BYTES  # Asked for once where the size stands further behind: colour profiles and previews may go before it
 REMEMBERED: Final = 4_096
 """Pictures of which this process remembers what it saw: copies of a story are often read together, before the store knows of either.
 Some 500 bytes each."""
 
-MAX_SECONDS: Final = 300.0
-"""After so long no further picture of a story is asked for; their sizes stay unknown."""
-
-AT_ONCE: Final = 4
-"""Pictures of a story that wait for the downloader at the same time; it holds them back a host as it does everything."""
-
-SECONDS: Final = 15.0
-"""For one picture: 64 kB come in less, or the server is no help."""
-
+MAX_SECONDS: Final = 300.0  # After so long no further picture of a story is asked for; their sizes stay unknown
+AT_ONCE: Final = 4  # Pictures of a story that wait for the downloader at the same time; it holds them back a host as it does everything
+SECONDS: Final = 15.0  # For one picture: 64 kB come in less, or the server is no help
 GONE: Final = frozenset({"http-404", "http-410"})
 BAD_RANGE: Final = "http-416"
 

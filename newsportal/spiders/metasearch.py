@@ -37,12 +37,10 @@ from newsportal.text import dom
 REDIRECTS = [301, 302, 303, 307, 308]
 """An engine's link answers with the real address; it is read, not followed, so that known articles are not fetched again."""
 
-MAX_REFRESH_PAGE = 4096
-"""Bytes of the largest page that only sends on."""
+MAX_REFRESH_PAGE = 4096  # Bytes of the largest page that only sends on
 
 
-MAX_REST = timedelta(days=7)
-"""For so long an engine rests at most that refuses each time."""
+MAX_REST = timedelta(days=7)  # For so long an engine rests at most that refuses each time
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from newsportal.crawl.article_reader import ArticleReader
+from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
@@ -19,9 +20,6 @@ from newsportal.extractors.lists.pagination import EXPECTED, MultiPage, Pager, P
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.spiders.fetcher import Fetcher, Interrupted, Outcome, PageUnavailable, page_of
-
-if TYPE_CHECKING:
-    from newsportal.crawl.link_tracker import LinkTracker
 
 logger = logging.getLogger(__name__)
 

@@ -29,8 +29,7 @@ logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 
 USUAL_PRIORITY: Final = 5
-URGENCY: Final = 1000
-"""By so much requests of one priority of sources go before those of the next. List pages go 10 before articles."""
+URGENCY: Final = 1000  # By so much requests of one priority of sources go before those of the next. List pages go 10 before articles.
 
 
 class Source(Protocol):
@@ -128,9 +127,7 @@ class PageRequests:
                 yield found
 
 
-LIST_PRIORITY = 10
-"""List pages go before articles: they say what is new."""
-
+LIST_PRIORITY = 10  # List pages go before articles: they say what is new
 CONDITIONAL = frozenset({b"If-None-Match", b"If-Modified-Since"})
 """Headers of a request that 304 may answer (RFC 9110, 15.4.5); to any other it is no answer."""
 

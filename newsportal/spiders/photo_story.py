@@ -16,16 +16,12 @@ from newsportal.spiders.fetcher import Outcome
 AT_ONCE: Final = 8
 """Pages of one story that are asked for together where their addresses are known; delays and limits of the host hold for them, too."""
 
-GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})
-"""Answers that say that there is no such page."""
-
+GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})  # Answers that say that there is no such page
 PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
 """Why a page cannot be read that is there: it is missing, not the end of its story."""
 
 
-FIRST_GUESSES: Final = 5
-"""Stories of a source whose next page is guessed at before it is seen whether that leads anywhere."""
-
+FIRST_GUESSES: Final = 5  # Stories of a source whose next page is guessed at before it is seen whether that leads anywhere
 WORTH: Final = 0.1
 """The share of guesses that must be right for more to be made. Both chosen: stories of one page cost five requests a visit of a source."""
 
@@ -157,24 +153,12 @@ class StoryVisit:
         over = (*self.ended, *self.answered)
         story = gallery.assemble(self.met, link=link, pattern=self.pattern, ended=over)
         lost = next(iter(self.lost.values()), None)
-        return Gallery(
-            url=link.url,
-            title=story.title or link.title or link.url,
-            link=link,
-            fetched=utcnow(),
-            images=story.images,
-            published=story.published,
-            complete=story.complete,
+        return story.gallery(
+            link,
+            utcnow(),
             identity=self.name,
-            text=story.text,
-            author=story.author,
-            origin=story.origin,
             site=source.publisher,
-            language=story.language,
             category=link.category,
-            pages=story.pages,
-            total=story.total,
-            missing=story.missing,
             failure=None if story.complete else self._failure(lost),
             later=not story.complete and not (lost is not None and lost.forbidden and not lost.passing),
             weight=source.weight,

@@ -24,26 +24,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK: Final = 2.0
-"""Seconds between two looks at which visits have ended. A visit takes seconds to hours."""
-
-WRITE: Final = 5.0
-"""Seconds between two writings of what was counted, as for the run report."""
-
+LOOK: Final = 2.0  # Seconds between two looks at which visits have ended. A visit takes seconds to hours.
+WRITE: Final = 5.0  # Seconds between two writings of what was counted, as for the run report
 CALM: Final = 3
 """Looks in a row that find no task of a visit until it has ended: what was just pushed may still be on its way into the queue, and
 what another worker counted of it is written by then (``WRITE``)."""
 
-AGAIN: Final = 0.2
-"""Seconds between two tries to claim a visit while the queue is away."""
-
+AGAIN: Final = 0.2  # Seconds between two tries to claim a visit while the queue is away
 MOST: Final = 100
 """Visits of a spider that have something left to do. After a pause all sources are due at once: the next are begun as those end, so that
 the first ones' news do not wait behind thousands of list pages, and other workers get their share."""
 
-AT_ONCE: Final = MOST
-"""Visits that one look asks after, in turn: each is a question to the queue, of some tenths of a millisecond."""
-
+AT_ONCE: Final = MOST  # Visits that one look asks after, in turn: each is a question to the queue, of some tenths of a millisecond
 CLAIM: Final = 6 * 3600.0
 """Seconds that a visit may take at most, while its worker lives; the longest measured was a forum's first, of two hours."""
 
@@ -222,8 +214,7 @@ EVERY: Final = 5.0
 SPARE: Final = 10.0
 """Times as long as a look took, until the next one: 100,000 sources are looked through in three seconds, and not all the time."""
 
-OFFLINE: Final = 60.0
-"""Seconds between two looks while the network is away: no visit counts then, so all that were tried stay due."""
+OFFLINE: Final = 60.0  # Seconds between two looks while the network is away: no visit counts then, so all that were tried stay due
 
 
 async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[Any]:

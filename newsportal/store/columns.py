@@ -28,9 +28,7 @@ FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 """The ends of the calendar, a day off so that no time zone leads beyond."""
 
 ID_CHARS: Final = 20  # length of ``items.content_id``
-NAME_CHARS: Final = 255
-"""Names that are looked up (topics, sites, sources) are cut to this: more does not fit into an index of MySQL."""
-
+NAME_CHARS: Final = 255  # Names that are looked up (topics, sites, sources) are cut to this: more does not fit into an index of MySQL
 MOST_DECLARING: Final = 3
 """Articles that are named to declare one address. An address that more declare is a template's mistake, and no article's."""
 
@@ -43,8 +41,7 @@ def shifted(moment: datetime, by: timedelta) -> datetime:
         return LAST if by > timedelta(0) else FIRST
 
 
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""NUL and lone surrogates: PostgreSQL refuses the first, UTF-8 cannot write the second."""
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # NUL and lone surrogates: PostgreSQL refuses the first, UTF-8 cannot write the second.
 
 
 def storable(text: str) -> str:
@@ -118,8 +115,7 @@ LONG_TEXT = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")  # MySQL
 LONG_BINARY = LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
 
 SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts up by itself only in a column that is called ``INTEGER``
-NUMBER = BigInteger().with_variant(Integer(), "sqlite")
-"""A number that a page tells: SQLite keeps any of 64 bits, the others say which."""
+NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # A number that a page tells: SQLite keeps any of 64 bits, the others say which.
 
 
 def id_column(name: str, *arguments: Any, **options: Any) -> Column[str]:

@@ -17,9 +17,7 @@ from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect,
 COLLATIONS: Final = {"mysql": "utf8mb4_0900_bin", "mariadb": "utf8mb4_nopad_bin"}
 """Letters compare exactly, blanks at the end too, and sort as code points, as they do in SQLite."""
 
-OLDEST: Final = {"mysql": (8, 0, 17), "mariadb": (10, 6)}
-"""Versions before have no such collation, or count up anew after a restart."""
-
+OLDEST: Final = {"mysql": (8, 0, 17), "mariadb": (10, 6)}  # Versions before have no such collation, or count up anew after a restart
 MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION"
 """Of the server's habits: nothing is cut or bent to fit."""
 

@@ -80,9 +80,7 @@ DRIVERS: Final = {"sqlite": "pysqlite", "postgresql": "psycopg", "mysql": "pymys
 
 BUSY_SECONDS = 30.0  # how long a writer waits for the others. A write takes some milliseconds, so eight writers never come near it.
 CONNECT_SECONDS = 10.0  # how long a server may take to let somebody in
-ANSWER_SECONDS = 300.0
-"""How long a server may take to answer: longer than an index on millions of rows is made, shorter than for ever."""
-
+ANSWER_SECONDS = 300.0  # How long a server may take to answer: longer than an index on millions of rows is made, shorter than for ever
 IDLE_SECONDS = 120.0  # after so long a server ends a transaction that asks nothing any more: the machine that began it is gone
 
 

@@ -22,9 +22,7 @@ from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, FOLD_KEYS, LABELS, STORIES, TOPICS
 
 MORE: Final = "contains-text"
-LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})
-"""Why a version stands in its story if it is not the same text as the others."""
-
+LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})  # Why a version stands in its story if it is not the same text as the others
 NEARLY: Final = SAME  # share of the whole text that the original holds at least: what makes two texts the same to the judge
 
 
@@ -51,8 +49,7 @@ HEAT_HALF_LIFE: Final = timedelta(hours=12)
 SAME_SITE_WEIGHT: Final = 0.25
 """What a further version from a site that has one already counts: an update is less of a sign than another newsroom. Chosen."""
 
-LABELLED_BY: Final = ("site", "source", "category")
-"""Columns of an article under whose values its story stands in lists, beside its topics."""
+LABELLED_BY: Final = ("site", "source", "category")  # Columns of an article under whose values its story stands in lists, beside its topics
 
 
 def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -15,9 +15,7 @@ from newsportal.store.columns import build, name_id, storable, to_json
 from newsportal.store.corrections import uncorrected_columns
 from newsportal.store.gallery_tables import PRINT_CHARS, SLUG_CHARS, StoredGallery, StoredPicture
 
-WALL_ORDERS: Final = {"ranked": "score", "newest": "moment"}
-"""Order of the wall → what photo stories are sorted by, the largest first."""
-
+WALL_ORDERS: Final = {"ranked": "score", "newest": "moment"}  # Order of the wall → what photo stories are sorted by, the largest first
 WALL_KINDS: Final = ("topic", "source", "category")
 """What narrows the wall, rarest first: the first one given is read from the index in order, the others are looked up."""
 

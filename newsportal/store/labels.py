@@ -24,8 +24,7 @@ LabelSource = Literal["from-store", "imported", "editor"]
 RANKS: Final[Mapping[LabelSource, int]] = MappingProxyType({"from-store": 0, "imported": 1, "editor": 2})
 """A label gives way to one of the same or a higher rank."""
 
-CATEGORIES: Final = "categories"
-"""The corpus whose active model gives articles their category; what commands mean when none is named."""
+CATEGORIES: Final = "categories"  # The corpus whose active model gives articles their category; what commands mean when none is named
 
 
 @dataclass(frozen=True, slots=True)

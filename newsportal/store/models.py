@@ -16,9 +16,7 @@ from newsportal.store.columns import name as looked_up
 from newsportal.store.dialects import Part
 from newsportal.store.labels import CORPORA, corpus_id
 
-MODELS_KEPT: Final = 5
-"""Versions whose model is kept, the active one always: a model takes up to 20 MB. Of older ones the figures stay."""
-
+MODELS_KEPT: Final = 5  # Versions whose model is kept, the active one always: a model takes up to 20 MB. Of older ones the figures stay.
 ID_BYTES: Final = ID_CHARS // 2
 
 DELETED: Final = ""  # ``algorithm`` of a version that was deleted. Its number stays taken: articles may name it.

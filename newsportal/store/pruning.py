@@ -27,9 +27,7 @@ from newsportal.store.tables import ALIASES, ARTICLES, REVISIONS, STORIES, TOPIC
 from newsportal.store.threads import THREADS
 from newsportal.store.writing import log
 
-NAMES_KEPT: Final = timedelta(days=365)
-"""So long the names of deleted articles stay known: archives and sitemaps list a year. Chosen."""
-
+NAMES_KEPT: Final = timedelta(days=365)  # So long the names of deleted articles stay known: archives and sitemaps list a year. Chosen.
 AT_ONCE: Final = 50  # stories that are deleted in one transaction, in some ten milliseconds: other writers wait no longer
 MINE: Final = "by-hand"  # the reason of a fold that an editor made (``services.editing.drafts.BY_HAND``, which stands above)
 Marked = Callable[[Collection[str]], Collection[str]]  # of stories or articles those that readers marked

@@ -45,8 +45,7 @@ VIEWS_KEPT: Final = timedelta(days=365)
 OFFERS_KEPT: Final = timedelta(days=396)
 """An offer is let go after 13 months, so that a month can be set beside the same one of the year before."""
 
-OPENED_WITHIN: Final = timedelta(hours=24)
-"""An offer counts as opened if the reader looks at the story for the first time within this time."""
+OPENED_WITHIN: Final = timedelta(hours=24)  # An offer counts as opened if the reader looks at the story for the first time within this time
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,7 @@ def read_new_aliases(connection: Connection, after: tuple[int, str]) -> Sequence
     return connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE)).all()
 
 
-NAMES: Final = select(LINKS.c.id).where(LINKS.c.link == 1, LINKS.c.state == PRUNED)
-"""Names of articles that were deleted for their age."""
+NAMES: Final = select(LINKS.c.id).where(LINKS.c.link == 1, LINKS.c.state == PRUNED)  # Names of articles that were deleted for their age
 
 
 class Articles(Part):

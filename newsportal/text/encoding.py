@@ -60,9 +60,7 @@ DECLARED: Final = re.compile(
 )
 HEADER: Final = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.+-]{2,40})", re.IGNORECASE)
 
-DECLARED_WITHIN: Final = 262_144
-"""Bytes searched for a declaration: the standard says 1,024, pages put scripts and comments before it."""
-
+DECLARED_WITHIN: Final = 262_144  # Bytes searched for a declaration: the standard says 1,024, pages put scripts and comments before it
 USUAL: Final = ("gb18030", "big5hkscs", "cp949", "cp932", "euc_jis_2004", "cp1252", "cp1251", "koi8-r")
 """Tried beside the declared ones, the commonest on the Web first."""
 

@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-OF_PAGE = "of_page"
-"""In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself."""
-
+OF_PAGE = "of_page"  # In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself
 MAX_HOSTS = 10_000  # hosts remembered; the one that was asked longest ago is forgotten first
 
 

@@ -6,21 +6,15 @@ Recognised by marks that their makers put on these pages and on no other, and by
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 
 from newsportal.text.dom import decode
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from scrapy import Request
-    from scrapy.http import Response
-
-MAX_PAGE = 200_000
-"""Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched."""
-
+MAX_PAGE = 200_000  # Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched.
 HEAD = 20_000  # bytes in which the title is looked for
 MAX_TEXT = 600  # characters of visible text: an article with such a title says more, a challenge has a sentence or two
 HEADERS = {"cf-mitigated": "challenge", "x-amzn-waf-action": "c"}

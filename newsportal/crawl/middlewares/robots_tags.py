@@ -9,14 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
-from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.http import Response
 
 from newsportal.crawl.middlewares.robots import ObeyingMiddleware, RobotsDenied
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.http import Response
-
 
 HEAD = 256 * 1024  # bytes in which ``meta`` elements are looked for, as for the encoding's
 ALL = "robots"  # the name by which a page speaks to every robot

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from sqlalchemy import func, select
 
@@ -19,8 +19,6 @@ from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import TASK, Turn, task_of
 from newsportal.store.link_tables import FAILED, LATER, LINKS, WAITING
 from newsportal.store.links import Links
-
-Answer = TypeVar("Answer")
 
 RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Redis: one count each while they agree
 

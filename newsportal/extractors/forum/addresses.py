@@ -38,7 +38,6 @@ class Address:
 IDLE: Final = re.compile(
     r"^(?:extra|fpage|highlight|hilit|from|fromuid|mobile|view|styleid|sid|s|toread|isappinstalled|goto|u_atoken|no_definitions)$", re.I
 )  # Parameters that do not tell a board's or thread's pages apart. ``view=next`` and its kin lead elsewhere and are sorted out before.
-Row = tuple[Kind, str]
 PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
     (kind, re.compile(form, re.IGNORECASE))  # type: ignore[misc]
     for kind, form in (

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from newsportal.extractors.article.joining import PAGE_MARK
 from newsportal.extractors.gallery.further_pages import declared_total, open_pages, parse
 from newsportal.extractors.gallery.variants import enter
-from newsportal.items import GalleryPage, Image, Link
+from newsportal.items import Gallery, GalleryPage, Image, Link
 from newsportal.text import clean, letters
 
 COUNTER: Final = re.compile(
@@ -38,6 +38,11 @@ class Assembly:
     missing: tuple[int, ...]
     complete: bool
     pages: tuple[str, ...] = ()
+
+    def gallery(self, link: Link, fetched: datetime, **about: Any) -> Gallery:
+        """The story as an item; ``about``: what its pages do not tell."""
+        told = {one.name: getattr(self, one.name) for one in fields(self)} | {"title": self.title or link.title or link.url}
+        return Gallery(url=link.url, link=link, fetched=fetched, **told, **about)
 
 
 def assemble(

@@ -12,8 +12,7 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors.article.any_page import AnyPage, choose_expected, mixed
 from newsportal.extractors.article.block_features import features
 from newsportal.extractors.article.blocks import read_blocks
-from newsportal.extractors.article.page_figures import MEANS, NAMES, page_figures
-from newsportal.extractors.article.page_kind import KINDS, PageKind, page_model
+from newsportal.extractors.article.page_kind import KINDS, MEANS, NAMES, PageKind, page_figures, page_model
 from newsportal.extractors.article.refusal import refuse_kind
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.items import Extraction
