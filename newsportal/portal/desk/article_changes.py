@@ -12,6 +12,7 @@ from fastapi import Depends, HTTPException, Request
 
 from newsportal.items import TopicMark
 from newsportal.portal.access import log
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
 from newsportal.services.editing.drafts import TOLD, Moved, details, fold, unfold
 from newsportal.store.article_rows import EDITOR
@@ -208,9 +209,7 @@ class MovedVersion(HTTPException):
 
 def version_of(request: Request, story_id: str, article_id: str) -> StoredArticle:
     """The article; raises 404, and ``MovedVersion`` for a reader of a page that is in another story now."""
-    article = Visit(request).portal.store.article(article_id)
-    if article is None:
-        raise HTTPException(404)
+    article = or_404(Visit(request).portal.store.article(article_id))
     if article.story_id != story_id and request.method == "GET":
         rest, asked = request.url.path.removeprefix(f"/story/{story_id}/{article_id}"), request.url.query
         raise MovedVersion(f"/story/{article.story_id}/{article.id}{rest}{'?' if asked else ''}{asked}")

@@ -14,6 +14,7 @@ from fastapi.responses import RedirectResponse
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.errors import Problem, SearchError, SourcesError
 from newsportal.portal.access import needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
 from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, write
@@ -133,9 +134,7 @@ def new(request: Request) -> Response:
 def change(request: Request, name: str) -> Response:
     path = path_of(request)
     stamp = digest(path)
-    topic = load(path).topic(name)
-    if topic is None:
-        raise HTTPException(404)
+    topic = or_404(load(path).topic(name))
     return _form(request, typed_of(topic, stamp))
 
 
@@ -184,8 +183,7 @@ def save(request: Request, sent: Form) -> Response:
 @router.get("/topics/{name}/delete")
 def confirm_delete(request: Request, name: str) -> Response:
     known = config_of(request)
-    if known.topic(name) is None:
-        raise HTTPException(404)
+    or_404(known.topic(name))
     named = [source.name for source in known.all() if name in getattr(source, "topics", ())]
     published = [target.name for target in known.publish if name in getattr(target.only, "topics", ())]
     return render(request, "topic_delete.html", name=name, named=named, published=published)
