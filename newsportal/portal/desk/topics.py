@@ -18,7 +18,6 @@ from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
 from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, write
-from newsportal.portal.desk.topic_engines import offers, requests_a_day, usual
 from newsportal.portal.language import _
 from newsportal.portal.notices import redirect_with
 from newsportal.portal.render import render
@@ -30,7 +29,9 @@ from newsportal.services.jobs.desk import Busy
 from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
 from newsportal.services.topics.changing import marked as marked_topics
 from newsportal.services.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
-from newsportal.sources import Breadth, EditConflict, Topic, digest, edit, load
+from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
+from newsportal.sources.loading import built_in
+from newsportal.sources.timing import ENGINE, refusal
 from newsportal.sources.values import words
 
 
@@ -102,6 +103,40 @@ def with_faults(form: Typed, problems: Sequence[Problem], place: int, language: 
     faults = {FIELDS[key]: text for key, text in beside.items() if key in FIELDS}
     more = [text for key, text in beside.items() if key not in FIELDS]
     return replace(form, faults=faults, others=(*others, *more))
+
+
+USUAL: Final = ("baidu_news", "bing_news")  # as in the sources.yaml of newsportal init
+PAGES: Final = 2  # result pages of a visit until the hours' repeats have taught another number
+DAY: Final = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An engine that may be ticked. ``state``: whether it answers, in the reader's words; ``refuses``: it did not at its last visit."""
+
+    name: str
+    state: str
+    refuses: bool
+
+
+def offers(visit: Visit, known: Sources) -> list[Offer]:
+    """The engines that the form offers, those of the file first."""
+    states = {state.source: state for state in visit.portal.store.source_states()}
+    found = []
+    for name in dict.fromkeys((*(engine.name for engine in known.engines if engine.enabled), *built_in())):
+        state = states.get(f"{ENGINE}{name}")
+        why = refusal(name, state, visit.clock.now)
+        answered = state.last_success if state else None
+        said = visit.clock.says(why) if why else visit.say("answered at %(when)s", when=visit.clock.full(answered)) if answered else ""
+        found.append(Offer(name, said or visit.say("not asked yet"), why is not None))
+    return found
+
+
+def usual(known: Sources, offered: Sequence[Offer]) -> tuple[str, ...]:
+    """The engines that a new topic asks: those that other topics ask, else those of the file, else the usual; never one that refuses."""
+    asked = [engine for topic in known.topics for engine in topic.engines]
+    wanted = asked or [engine.name for engine in known.engines] or USUAL
+    return tuple(one.name for one in offered if one.name in wanted and not one.refuses)
 
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -235,9 +270,8 @@ def _gone(request: Request, names: Sequence[str]) -> list[str]:
 
 def _form(request: Request, form: Typed, status: int = 200) -> Response:
     known = config_of(request)
-    values = {
-        "title": form.before or "", "engines": offers(Visit(request), known), "cost": requests_a_day(known), "follow_days": FOLLOW_DAYS,
-    }  # fmt: skip
+    cost = round(PAGES * DAY / known.schedule.usual)  # requests a day of one engine for one question, at the schedule's usual interval
+    values = {"title": form.before or "", "engines": offers(Visit(request), known), "cost": cost, "follow_days": FOLLOW_DAYS}
     return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 
 

@@ -18,7 +18,7 @@ from newsportal.portal.api_errors import ApiError, api_error_for, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import ALL, READ, STARRED, STATE, Stream, StreamQuery, Streams, parse_moment, parse_stream
 from newsportal.portal.readers.subscriptions import Subscription
-from newsportal.portal.reading.feeds import entry_of, pictured
+from newsportal.portal.reading.feeds import entry_of
 from newsportal.portal.request_body import GREADER, Form
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.base import digest
@@ -278,7 +278,7 @@ def _items(visit: Visit, streams: Streams, stories: Sequence[Story], of: Subscri
     for story in stories:
         if (article := articles.get(story.head.id)) is None or article.hidden is not None:
             continue
-        entry = pictured(entry_of(article, visit.portal, base), article, visit.portal, base)
+        entry = entry_of(article, visit.portal, base)
         home = of or streams.subscriptions.home_of(story)
         states = [ALL, *([READ] if marked.read(story) else ()), *([STARRED] if marked.starred(story.id) else ())]
         labels = [LABEL + streams.subscriptions.folders[home.kind]] if home else []
