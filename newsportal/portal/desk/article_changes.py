@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
 from typing import Annotated, Any, Final
 
@@ -25,6 +26,11 @@ MOST_REASON: Final = 300  # characters of why an article is hidden
 
 def editor_name(visit: Visit) -> str:
     return visit.signed_in.person.name if visit.signed_in is not None else ""
+
+
+def by_editor(visit: Visit) -> dict[str, Any]:
+    """Under whose name a service makes a change, when, and how it is written down."""
+    return {"by": editor_name(visit), "now": visit.portal.now(), "log": partial(log, visit.request)}
 
 
 def correct(visit: Visit, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
