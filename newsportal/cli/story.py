@@ -26,7 +26,7 @@ from newsportal.services.editing import drafts
 from newsportal.services.editing.drafts import Draft, correction, details, draft_of
 from newsportal.services.events.editing import Log, unlogged
 from newsportal.store.dialect_sqlite import sqlite_file
-from newsportal.store.results import StoredArticle, Story, is_gallery, is_thread
+from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 from newsportal.text import clean
 
@@ -160,7 +160,7 @@ def correct(
     """Correct an article: what is said here stands whatever its page says later. Without options: print its text for editing."""
     with changing(sources) as (store, log):
         known = _article(store, article)
-        draft = draft_of(known, body=not is_thread(known.source) and not is_gallery(known.source))
+        draft = draft_of(known)
         if all(value is None for value in (title, author, published, text)):
             typer.echo(draft.lines or "")
             return

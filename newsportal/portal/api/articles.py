@@ -21,7 +21,7 @@ from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.lists import ArticleFilter
-from newsportal.store.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.results import StoredArticle, is_gallery
 
 router = APIRouter(tags=["Articles"], dependencies=[needs(Right.EDIT)], responses=describe(404))
 
@@ -246,6 +246,5 @@ def _article(visit: Visit, id: str) -> StoredArticle:
 
 
 def _whole(article: StoredArticle) -> WholeState:
-    own = not is_thread(article.source) and not is_gallery(article.source)
     fields = list(article.corrected_fields)
-    return fill(WholeState, article, story=article.story_id, corrected_fields=fields, lines=draft_of(article, body=own).lines)
+    return fill(WholeState, article, story=article.story_id, corrected_fields=fields, lines=draft_of(article).lines)
