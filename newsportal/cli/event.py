@@ -16,6 +16,7 @@ from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_jso
 from newsportal.cli.story import changing
 from newsportal.messages import format_time
 from newsportal.services.events import editing, following
+from newsportal.services.events.editing import Log
 from newsportal.services.events.timeline import EventView, view
 from newsportal.store.events import Event
 from newsportal.text import clean
@@ -77,9 +78,7 @@ def rename(
 ) -> None:
     """Give an event a title of one's own."""
     with changing(sources) as (store, log):
-        number = editing.rename(store, id, title, **edited_now())
-        log("event.rename", id, {"title": title})
-        print_edit(id, number, as_json)
+        print_edit(id, editing.rename(store, id, title, **edited_now(log)), as_json)
 
 
 def pin(
@@ -87,16 +86,13 @@ def pin(
 ) -> None:
     """Keep an event above the others."""
     with changing(sources) as (store, log):
-        number = editing.pin(store, id, not off, **edited_now())
-        log("event.pin", id, {"pinned": not off})
-        print_edit(id, number, as_json)
+        print_edit(id, editing.pin(store, id, not off, **edited_now(log)), as_json)
 
 
 def split(id: Id, stories: Stories, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Take stories out of an event into one of their own, for good."""
     with changing(sources) as (store, log):
-        new, number = editing.split(store, id, stories, **edited_now())
-        log("event.split", id, {"to": new, "stories": stories})
+        new, number = editing.split(store, id, stories, **edited_now(log))
         print_edit(new, number, as_json)
 
 
@@ -108,9 +104,7 @@ def join(
 ) -> None:
     """Put all stories of another event into this one."""
     with changing(sources) as (store, log):
-        number = editing.join(store, id, other, **edited_now())
-        log("event.join", id, {"from": other})
-        print_edit(id, number, as_json)
+        print_edit(id, editing.join(store, id, other, **edited_now(log)), as_json)
 
 
 def undo(
@@ -120,13 +114,11 @@ def undo(
 ) -> None:
     """Take an edit back, as long as nobody changed the same since."""
     with changing(sources) as (store, log):
-        done = editing.undo(store, number, **edited_now())
-        log("event.undo", done.event_id, {"edit": number, "kind": done.kind})
-        print_edit(done.event_id, number, as_json)
+        print_edit(editing.undo(store, number, **edited_now(log)).event_id, number, as_json)
 
 
-def edited_now() -> dict[str, Any]:
-    return {"by": getpass.getuser(), "now": datetime.now(UTC)}
+def edited_now(log: Log) -> dict[str, Any]:
+    return {"by": getpass.getuser(), "now": datetime.now(UTC), "log": log}
 
 
 def print_edit(event: str, number: int, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -21,12 +21,8 @@ Out = Annotated[
 ]
 
 
-def _markdown(row: dict[str, Any]) -> str:
-    return markdown_of(row["html"] or "", row["title"])
-
-
 BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
-    "markdown": (".md", _markdown),
+    "markdown": (".md", lambda row: markdown_of(row["html"] or "", row["title"])),
     "text": (".txt", lambda row: row["text"] or ""),
     "html": (".html", lambda row: row["html"] or ""),
 }
@@ -36,7 +32,7 @@ BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
 def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:
     """A function that writes all answer lines. Raises ``typer.BadParameter`` for a format there is not, or an ``out`` that does not fit."""
     if form == "json":
-        return lambda rows: write_json_lines(_without_html(rows), out)
+        return lambda rows: write_json_lines(({name: value for name, value in row.items() if name != "html"} for row in rows), out)
     if form not in BODIES:
         raise typer.BadParameter(f"no format is called {form!r}; there are: json, {', '.join(BODIES)}", param_hint="--format")
     if not Path(source).is_dir():
@@ -44,11 +40,6 @@ def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:
     if out is None or (out.exists() and not out.is_dir()):
         raise typer.BadParameter(f"{source} is a folder: name a folder with --out, which gets a file a page", param_hint="--format")
     return partial(_write_folder, form, out)
-
-
-def _without_html(rows: Rows) -> Iterator[dict[str, Any]]:
-    for row in rows:
-        yield {name: value for name, value in row.items() if name != "html"}
 
 
 def _write_stream(form: str, out: Path | None, rows: Rows) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from ruamel.yaml.comments import CommentedMap
 
 from newsportal.cli.context import sources_path
 from newsportal.cli.options import SourcesFile, Yes, load
@@ -19,7 +18,8 @@ from newsportal.errors import NewsportalError
 from newsportal.services.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
 from newsportal.services.trying.polite_fetch import visitor
 from newsportal.services.trying.proposing import Import, planned
-from newsportal.sources import Feed, append, edit
+from newsportal.services.trying.proposing import write as write_entries
+from newsportal.sources import Feed
 from newsportal.text import clean
 
 SHOWN = 20
@@ -60,12 +60,7 @@ def import_(
     asks = sys.stdin.isatty() and not yes and not as_json
     if asks and not typer.confirm(f"Add {len(plan.new)} feeds to {path}?", default=True, err=True):
         return
-
-    def change(document: CommentedMap) -> None:
-        for values in plan.new:
-            append(document, "feeds", values)
-
-    edit(path, change)
+    write_entries(path, [("feeds", dict(values)) for values in plan.new])
     if not as_json:
         typer.echo(f"{len(plan.new)} feeds added to {path}. Try one: newsportal source test '{plan.new[0]['name']}'")
 

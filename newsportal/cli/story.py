@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -24,8 +24,9 @@ from newsportal.messages import format_time
 from newsportal.services.accounts import open_accounts
 from newsportal.services.editing import drafts
 from newsportal.services.editing.drafts import Draft, correction, details, draft_of
+from newsportal.services.events.editing import Log, unlogged
 from newsportal.store.dialect_sqlite import sqlite_file
-from newsportal.store.results import StoredArticle, Story, is_gallery, is_thread
+from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 from newsportal.text import clean
 
@@ -132,8 +133,6 @@ Named = Annotated[str, typer.Argument(metavar="ARTICLE", help="The article's id,
 Several = Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids of articles.")]
 Whole = Annotated[bool, typer.Option("--whole", help="All versions of the story.")]
 
-Log = Callable[[str, str, dict[str, Any]], None]
-
 
 @contextmanager
 def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
@@ -141,7 +140,7 @@ def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
     with open_record(sources) as (known, store):
         file = sqlite_file(known.accounts_uri)
         if file is not None and not file.exists():  # nobody ever made accounts
-            yield store, lambda action, thing, details: None
+            yield store, unlogged
             return
         with closing(open_accounts(known.accounts_uri)) as accounts:
             yield store, lambda action, thing, details: accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
@@ -161,7 +160,7 @@ def correct(
     """Correct an article: what is said here stands whatever its page says later. Without options: print its text for editing."""
     with changing(sources) as (store, log):
         known = _article(store, article)
-        draft = draft_of(known, body=not is_thread(known.source) and not is_gallery(known.source))
+        draft = draft_of(known)
         if all(value is None for value in (title, author, published, text)):
             typer.echo(draft.lines or "")
             return

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
 
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
@@ -58,6 +59,25 @@ STATUSES: Final[Mapping[int, tuple[str, str, str | None]]] = {
     500: ("broken", "Something went wrong.", "The log of the portal says what happened."),
     503: ("unavailable", "The store is away or locked for the moment.", "Try again in some seconds."),
 }
+
+
+Found = TypeVar("Found")
+
+
+def or_404(found: Found | None, code: str = STATUSES[404][0], message: str = STATUSES[404][1], remedy: str | None = None) -> Found:
+    """``found``, if it is there. Raises a 404, which pages show as theirs."""
+    if found is None:
+        raise ApiError(404, code, message, remedy)
+    return found
+
+
+@contextmanager
+def api_error_for(*errors: type[Exception], status: int, code: str, remedy: str | None = None) -> Iterator[None]:
+    """Errors of these types are answered with ``status``, in their own words."""
+    try:
+        yield
+    except errors as error:
+        raise ApiError(status, code, str(error), remedy) from error
 
 
 def of_paths(request: Request) -> bool:

@@ -20,6 +20,8 @@ from newsportal.portal.desk.article_changes import MovedVersion
 from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
 from newsportal.portal.request_body import SAFE, Refused
+from newsportal.services.publishing.base import UnknownTarget
+from newsportal.sources.history import NoVersion
 
 log = logging.getLogger(__name__)
 
@@ -95,8 +97,8 @@ def on_crash(request: Request, error: Exception) -> Response:
 
 
 def add_to(app: FastAPI) -> None:
-    app.add_exception_handler(HTTPException, on_http)
-    app.add_exception_handler(RequestValidationError, on_http)
+    for kind in (HTTPException, RequestValidationError, UnknownTarget, NoVersion):
+        app.add_exception_handler(kind, on_http)
     app.add_exception_handler(StoreError, on_store)
     app.add_exception_handler(SearchError, on_search)
     app.add_exception_handler(SourcesError, on_sources)

@@ -10,13 +10,12 @@ from ruamel.yaml.comments import CommentedMap
 
 from newsportal.classify.lexicon import packaged
 from newsportal.errors import NewsportalError
-from newsportal.sources.changing import drop_entry, set_entry
+from newsportal.sources.changing import drop_entry, references, set_entry
 from newsportal.sources.editing import Change, append_entry
 from newsportal.sources.models import Sources
 from newsportal.sources.parts import CategoryWords
 
 LIST: Final = "categories"
-PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name a category
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +70,11 @@ def put(values: Mapping[str, Any], before: str | None = None, seen: str | None =
             return written
 
     def change(document: CommentedMap) -> None:
-        if any(isinstance(one, CommentedMap) and _says(one.get("name"), name) for one in document.get(LIST) or ()):
+        if any(isinstance(one, CommentedMap) and str(one.get("name", "")).strip() == name for one in document.get(LIST) or ()):
             raise NameTaken(f"sources.yaml has a category {name!r} already")
         written(document)
-        if before is not None:
-            _follow(document, before, name)
+        for names, at in references(document, "category", LIST, before) if before is not None else ():
+            names[at] = name
 
     return change
 
@@ -86,21 +85,3 @@ def drop(name: str, seen: str | None = None) -> Change:
     Stored articles and sources keep its name.
     """
     return drop_entry(LIST, name, seen)
-
-
-def _follow(document: CommentedMap, before: str, after: str) -> None:
-    for kind in PLACES:
-        for entry in document.get(kind) or ():
-            if isinstance(entry, CommentedMap) and _says(entry.get("category"), before):
-                entry["category"] = after
-    for target in document.get("publish") or ():
-        only = target.get("only") if isinstance(target, CommentedMap) else None
-        names = only.get(LIST) if isinstance(only, CommentedMap) else None
-        if isinstance(only, CommentedMap) and _says(names, before):
-            only[LIST] = after
-        elif isinstance(names, list):
-            names[:] = [after if _says(one, before) else one for one in names]
-
-
-def _says(value: Any, name: str) -> bool:
-    return isinstance(value, str) and value.strip() == name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -94,6 +94,22 @@ def several(changes: Sequence[Change]) -> Change:
             one(document)
 
     return change
+
+
+PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name topics and a category
+
+
+def references(document: CommentedMap, key: str, only: str, name: str, *, published: bool = True) -> Iterator[tuple[Any, Any]]:
+    """Where entries (under ``key``) and targets of publishing (under ``only``) name a topic or category: a list and a place in it, or a
+    mapping and its key. ``published`` False: targets are left out."""
+    holders: list[tuple[Any, str]] = [(entry, key) for kind in PLACES for entry in document.get(kind) or () if isinstance(entry, dict)]
+    targets = [entry.get("only") for entry in document.get("publish") or () if isinstance(entry, dict)] if published else []
+    for holder, names in (*holders, *((target, only) for target in targets if isinstance(target, dict))):
+        given = holder.get(names)
+        if isinstance(given, str) and given.strip() == name:
+            yield holder, names
+        elif isinstance(given, list):
+            yield from ((given, at) for at, one in enumerate(given) if isinstance(one, str) and one.strip() == name)
 
 
 def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]] | None:

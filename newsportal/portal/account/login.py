@@ -22,6 +22,7 @@ from starlette.concurrency import run_in_threadpool
 from newsportal.errors import AccountError
 from newsportal.messages import Message
 from newsportal.portal.access import accounts_of, address_of, cookie_name, log, needs, signed
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
@@ -175,9 +176,7 @@ def token(request: Request, sent: Form) -> Response:
 @router.post("/account/tokens/revoke")
 def revoke(request: Request, sent: Form) -> Response:
     who, accounts = _session_of(request), accounts_of(request)
-    found = next((one for one in accounts.tokens.of(who.person.id) if one.id == sent.get("token", "")), None)
-    if found is None:
-        raise HTTPException(404)
+    found = or_404(next((one for one in accounts.tokens.of(who.person.id) if one.id == sent.get("token", "")), None))
     accounts.tokens.revoke(found.id, person_id=who.person.id)
     log(request, "token.revoke", found.name)
     return notify(request, "/account", _("The token does not count any more."))

@@ -9,6 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal.access import log, needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
@@ -60,9 +61,7 @@ def wants_page(request: Request) -> bool:
 def record(visit: Visit, action: str, story_id: str) -> None:
     """Raises ``TooManyStarred``, and 404 for a story that there is not. A folded story is marked where it is now."""
     accounts, person = mine(visit)
-    found = visit.portal.store.listed([story_id]).get(story_id)
-    if found is None:
-        raise HTTPException(404)
+    found = or_404(visit.portal.store.listed([story_id]).get(story_id))
     now = visit.portal.now()
     if action in ("star", "unstar"):
         accounts.marks.star(person, found.id, action == "star", now=now)
@@ -211,9 +210,7 @@ def rename(request: Request, sent: Form) -> Response:
 @router.post("/searches/remove")
 def remove(request: Request, sent: Form) -> Response:
     accounts, person = mine(Visit(request))
-    removed = accounts.searches.remove(person, sent.get("search", ""))
-    if removed is None:
-        raise HTTPException(404)
+    removed = or_404(accounts.searches.remove(person, sent.get("search", "")))
     log(request, "search.remove", removed.id, {"name": removed.name})
     undo = address("/searches/back", name=removed.name, asked=removed.asked)
     return notify(request, "/searches", _("“%(name)s” was removed."), name=removed.name, undo=undo if len(undo) < MAX_UNDO else None)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.errors import AccountError
 from newsportal.messages import Message
 from newsportal.portal.access import accounts_of, log, needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
@@ -111,10 +112,7 @@ def _changed(
 
 
 def _person(accounts: Accounts, person_id: str) -> Person:
-    found = accounts.people.get(person_id)
-    if found is None:
-        raise HTTPException(404)
-    return found
+    return or_404(accounts.people.get(person_id))
 
 
 def _role_named(name: str) -> Role:

@@ -12,7 +12,7 @@ from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 from newsportal.errors import StoreError
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import Limit, Page, fill
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
 from newsportal.services.accounts import Right
@@ -21,7 +21,7 @@ from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.lists import ArticleFilter
-from newsportal.store.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.results import StoredArticle, is_gallery
 
 router = APIRouter(tags=["Articles"], dependencies=[needs(Right.EDIT)], responses=describe(404))
 
@@ -199,19 +199,15 @@ def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] 
 @router.post("/articles/{id}/fold", summary="Put an article into another story", responses=describe(409))
 def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> Moved:
     _article(visit, id)
-    try:
+    with api_error_for(StoreError, status=409, code="not-folded", remedy="Name another story."):
         return article_changes.put_into(visit, id, story)
-    except StoreError as error:
-        raise ApiError(409, "not-folded", str(error), "Name another story.") from error
 
 
 @router.post("/articles/{id}/unfold", summary="Take an article out into a story of its own", responses=describe(409))
 def unfold(visit: Here, id: str) -> Moved:
     _article(visit, id)
-    try:
+    with api_error_for(StoreError, status=409, code="alone"):
         return article_changes.take_out(visit, id)
-    except StoreError as error:
-        raise ApiError(409, "alone", str(error)) from error
 
 
 @router.post("/articles/hide", summary="Hide articles from readers")
@@ -246,13 +242,9 @@ def out_of_topic(visit: Here, sent: UnderIn) -> Changed:
 
 
 def _article(visit: Visit, id: str) -> StoredArticle:
-    found = visit.portal.store.article(id)
-    if found is None:
-        raise HTTPException(404)
-    return found
+    return or_404(visit.portal.store.article(id))
 
 
 def _whole(article: StoredArticle) -> WholeState:
-    own = not is_thread(article.source) and not is_gallery(article.source)
     fields = list(article.corrected_fields)
-    return fill(WholeState, article, story=article.story_id, corrected_fields=fields, lines=draft_of(article, body=own).lines)
+    return fill(WholeState, article, story=article.story_id, corrected_fields=fields, lines=draft_of(article).lines)

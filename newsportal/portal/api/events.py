@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -13,12 +14,13 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.articles import Id, Ids
 from newsportal.portal.api.paging import Cursor, Limit, Page, tagged
 from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, api_error_for, describe
 from newsportal.portal.context import Here, ThisPortal
-from newsportal.portal.desk import event_editing
+from newsportal.portal.desk.article_changes import by_editor
 from newsportal.portal.reading.briefing import topic_of
 from newsportal.portal.reading.rising import board_of
 from newsportal.services.accounts import Right
+from newsportal.services.events import editing
 from newsportal.services.events.timeline import view
 from newsportal.services.rising import as_dict
 from newsportal.store.events import Event, EventPage
@@ -150,6 +152,7 @@ def _existing(portal: ThisPortal, id: str) -> Event:
     return found
 
 
+conflicts = partial(api_error_for, StoreError, status=409, code="conflict", remedy="Read the event again, then send the change again.")
 editing_router = APIRouter(tags=["Events"], dependencies=[needs(Right.EDIT)], responses=describe(404, 409))
 
 
@@ -163,13 +166,11 @@ def edits(portal: ThisPortal, id: str) -> list[EditRow]:
 def change(visit: Here, id: str, asked: EventIn) -> list[EditOut]:
     _existing(visit.portal, id)
     made = []
-    try:
+    with conflicts():
         if asked.title is not None:
-            made.append(event_editing.rename(visit, id, asked.title))
+            made.append(editing.rename(visit.portal.store, id, asked.title, **by_editor(visit)))
         if asked.pinned is not None:
-            made.append(event_editing.pin(visit, id, asked.pinned))
-    except StoreError as error:
-        raise _conflict(error) from error
+            made.append(editing.pin(visit.portal.store, id, asked.pinned, **by_editor(visit)))
     return [EditOut(number=number, event=id) for number in made]
 
 
@@ -184,29 +185,19 @@ class JoinIn(BaseModel):
 @editing_router.post("/events/{id}/split", summary="Take stories out into an event of their own")
 def split(visit: Here, id: str, asked: SplitIn) -> EditOut:
     _existing(visit.portal, id)
-    try:
-        new, number = event_editing.split(visit, id, asked.stories)
-    except StoreError as error:
-        raise _conflict(error) from error
+    with conflicts():
+        new, number = editing.split(visit.portal.store, id, asked.stories, **by_editor(visit))
     return EditOut(number=number, event=new)
 
 
 @editing_router.post("/events/{id}/join", summary="Put the stories of another event into this one")
 def join(visit: Here, id: str, asked: JoinIn) -> EditOut:
     _existing(visit.portal, id)
-    try:
-        return EditOut(number=event_editing.join(visit, id, asked.other), event=id)
-    except StoreError as error:
-        raise _conflict(error) from error
+    with conflicts():
+        return EditOut(number=editing.join(visit.portal.store, id, asked.other, **by_editor(visit)), event=id)
 
 
 @editing_router.post("/events/edits/{number}/undo", summary="Take an edit back")
 def undo(visit: Here, number: int) -> EditOut:
-    try:
-        return EditOut(event=event_editing.undo(visit, number), number=number)
-    except StoreError as error:
-        raise _conflict(error) from error
-
-
-def _conflict(error: StoreError) -> ApiError:
-    return ApiError(409, "conflict", str(error), "Read the event again, then send the change again.")
+    with conflicts():
+        return EditOut(event=editing.undo(visit.portal.store, number, **by_editor(visit)).event_id, number=number)

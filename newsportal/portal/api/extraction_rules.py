@@ -15,7 +15,7 @@ from newsportal.extractors.article.page_kind import KINDS
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.extraction_rules import place_of
 from newsportal.portal.desk.sources_yaml import config_of
@@ -124,24 +124,19 @@ def templates(portal: ThisPortal) -> list[SiteTaught]:
 @router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=describe(404))
 def learnt(request: Request, portal: ThisPortal) -> Taught:
     """404 without an archive (`archive` in sources.yaml)."""
-    try:
+    with api_error_for(NewsportalError, status=503, code="unreadable"):
         done = learn_saved(portal.store, config_of(request), portal.now())
-    except NewsportalError as error:
-        raise ApiError(503, "unreadable", str(error)) from error
-    if done is None:
-        raise ApiError(404, "no-archive", "No pages are saved.", "Name an archive in sources.yaml.")
-    log(request, "template.learn", "", {"pages": done[0], "templates": done[1]})
-    return Taught(pages=done[0], templates=done[1])
+    pages, more = or_404(done, "no-archive", "No pages are saved.", "Name an archive in sources.yaml.")
+    log(request, "template.learn", "", {"pages": pages, "templates": more})
+    return Taught(pages=pages, templates=more)
 
 
 @router.post("/templates/try", summary="What is read of a page, without templates and with the site's")
 def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]:
     """Nothing is learnt from it."""
     known = config_of(request)
-    try:
+    with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(known, asked.url.strip(), asked.html, portal.now())
-    except NewsportalError as error:
-        raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = readings(library_of(portal.store)[0], page)
     return [
         ReadingOut(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
@@ -163,10 +158,8 @@ def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
 @router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=describe(404))
 def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
     """What comes later is learnt anew."""
-    try:
+    with api_error_for(LibraryError, status=503, code="unreadable"):
         there = forget_site(portal.store, asked.site, asked.what, portal.now())
-    except LibraryError as error:
-        raise ApiError(503, "unreadable", str(error)) from error
     if not there:
         raise HTTPException(404)
     log(request, "template.forget", asked.site, {"what": asked.what})
@@ -187,9 +180,7 @@ def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     rule, fault = rule_of({**told, "remove": "\n".join(asked.remove)})
     if rule is None:
         raise ApiError(422, "no-rule", fault)
-    try:
+    with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         pages, whence = pages_of(portal.store, config_of(request), source, asked.url.strip(), asked.html, portal.now())
-    except NewsportalError as error:
-        raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = cross_check(rule, pages)
     return fill(Checked, found, whence=whence, pages=[fill(PageChecked, one, read=one.ruled is not None) for one in found.pages])

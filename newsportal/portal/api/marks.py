@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from newsportal.portal.access import log, needs
 from newsportal.portal.account.marks import cursor_of, mine, parse_cursor
 from newsportal.portal.api.paging import Cursor, Limit, Page
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
 from newsportal.services.accounts import Right
@@ -72,17 +72,13 @@ def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES
 @router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=describe(404, 409))
 def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
     accounts, person = mine(visit)
-    story = visit.portal.store.listed([story_id]).get(story_id)
-    if story is None:
-        raise ApiError(404, "no-story", "There is no such story.")
+    story = or_404(visit.portal.store.listed([story_id]).get(story_id), "no-story", "There is no such story.")
     now = visit.portal.now()
     if asked.read is not None:
         accounts.marks.set_read(person, story.id, asked.read, now=now)
     if asked.starred is not None:
-        try:
+        with api_error_for(TooManyStarred, status=409, code="too-many-starred", remedy="Take the star off some first."):
             accounts.marks.star(person, story.id, asked.starred, now=now)
-        except TooManyStarred as error:
-            raise ApiError(409, "too-many-starred", str(error), "Take the star off some first.") from error
     return _mark_out(visit, story)
 
 
@@ -130,10 +126,8 @@ def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
     understood = parse_search(asked.asked)
     if understood.empty:
         raise ApiError(400, "no-search", "Nothing is looked for.", "Send the query of the search page's address, such as q=flood.")
-    try:
+    with api_error_for(SearchNotSaved, status=409, code="not-kept"):
         kept = accounts.searches.keep(person, asked.name, understood.address("").removeprefix("?"), now=visit.portal.now())
-    except SearchNotSaved as error:
-        raise ApiError(409, "not-kept", str(error)) from error
     log(request, "search.keep", kept.id, {"name": kept.name})
     return kept
 
@@ -141,13 +135,9 @@ def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
 @router.patch("/searches/{id}", summary="Give a kept search another name", response_model=SearchOut, responses=describe(400, 404))
 def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
     accounts, person = mine(Visit(request))
-    try:
+    with api_error_for(SearchNotSaved, status=400, code="no-name"):
         renamed = accounts.searches.rename(person, id, name)
-    except SearchNotSaved as error:
-        raise ApiError(400, "no-name", str(error)) from error
-    found = accounts.searches.search(person, id)
-    if not renamed or found is None:
-        raise ApiError(404, "no-search", "There is no such search.")
+    found = or_404(accounts.searches.search(person, id) if renamed else None, "no-search", "There is no such search.")
     log(request, "search.rename", id, {"name": found.name})
     return found
 
@@ -155,9 +145,7 @@ def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_
 @router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=describe(404))
 def remove(request: Request, id: str) -> None:
     accounts, person = mine(Visit(request))
-    removed = accounts.searches.remove(person, id)
-    if removed is None:
-        raise ApiError(404, "no-search", "There is no such search.")
+    removed = or_404(accounts.searches.remove(person, id), "no-search", "There is no such search.")
     log(request, "search.remove", removed.id, {"name": removed.name})
 
 

@@ -17,7 +17,7 @@ from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, api_error_for, describe
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
@@ -76,10 +76,8 @@ def gathered(request: Request) -> Job:
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
 def labels(portal: ThisPortal, name: str) -> list[Counted]:
-    try:
+    with api_error_for(StoreError, status=404, code="no-corpus"):
         return portal.store.corpora.count(name)
-    except StoreError as error:
-        raise ApiError(404, "no-corpus", str(error)) from error
 
 
 @router.get(
@@ -97,10 +95,8 @@ def wrong(
 ) -> Mistakes:
     """What stands behind a cell of the table of confusion. 409: of this version the figures alone are kept."""
     model_of(request, corpus, version)
-    try:
+    with api_error_for(StoreError, ModelError, status=409, code="let-go"):
         return mistakes(portal.store, corpus, version, true=true, given=given, limit=limit)
-    except (StoreError, ModelError) as error:
-        raise ApiError(409, "let-go", str(error)) from error
 
 
 @router.get("/models/{corpus}/{version}/words", summary="The words that speak for a label", responses=describe(404, 409))
@@ -110,10 +106,8 @@ def words(
     store, found = portal.store, model_of(request, corpus, version)
     if label not in found.facts.get("labels", ()):
         raise ApiError(404, "no-label", f"Version {version} does not know the label {label!r}.")
-    try:
+    with api_error_for(StoreError, ModelError, status=409, code="let-go"):
         known = opened(store, corpus, version)
-    except (StoreError, ModelError) as error:
-        raise ApiError(409, "let-go", str(error)) from error
     return words_for(store, corpus, known, label, limit)
 
 
@@ -178,10 +172,8 @@ def _brought(request: Request, name: str, body: bytes) -> Brought:
         raise ApiError(422, "not-valid", "; ".join(str(one.message) for one in wrong), "Mend these lines; nothing was taken.")
     portal, who = Visit(request).portal, signed(request)
     documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))
-    try:
+    with api_error_for(CorpusError, status=422, code="not-valid"):
         done = portal.store.corpora.add(name, documents, source="imported", by=who.person.name if who else None, now=portal.now())
-    except CorpusError as error:
-        raise ApiError(422, "not-valid", str(error)) from error
     log(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
     return done
 
@@ -198,10 +190,8 @@ def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
     corpus_of(request, name)
     portal, who = Visit(request).portal, signed(request)
     wanted = (asked.label or "").strip() or None
-    try:
+    with api_error_for(StoreError, status=404, code="no-document"):
         give_label(portal.store, name, id, wanted, by=who.person.name if who else None, now=portal.now())
-    except StoreError as error:
-        raise ApiError(404, "no-document", str(error)) from error
     log(request, "corpus.label", name, {"document": id, "label": wanted})
 
 
@@ -231,10 +221,8 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
 @router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=describe(404))
 def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
     corpus_of(request, corpus)
-    try:
+    with api_error_for(StoreError, ModelError, status=404, code="no-model"):
         put_to_use(portal.store, corpus, version, portal.now())
-    except (StoreError, ModelError) as error:
-        raise ApiError(404, "no-model", str(error)) from error
     log(request, "model.use", corpus, {"version": version})
 
 
@@ -244,20 +232,16 @@ def gone(request: Request, portal: ThisPortal, corpus: str, version: int) -> Non
     corpus_of(request, corpus)
     if model_of(request, corpus, version).active:
         raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
-    try:
+    with api_error_for(StoreError, status=404, code="no-model"):
         portal.store.corpora.delete_model(corpus, version)
-    except StoreError as error:
-        raise ApiError(404, "no-model", str(error)) from error
     log(request, "model.delete", corpus, {"version": version})
 
 
 @router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=describe(404, 409))
 def back(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
-    try:
+    with api_error_for(StoreError, status=409, code="nothing-before"):
         version = portal.store.corpora.rollback(corpus, now=portal.now())
-    except StoreError as error:
-        raise ApiError(409, "nothing-before", str(error)) from error
     log(request, "model.back", corpus, {"version": version})
     return _model(portal.store.corpora.model(corpus, version))
 

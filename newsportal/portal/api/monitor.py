@@ -14,12 +14,12 @@ from newsportal.items.report import Run, to_dict
 from newsportal.portal.access import log as log_change
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import api_error_for, describe, or_404
 from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, machine
-from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Way, WorkerRow
+from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow
 from newsportal.portal.monitor.runs import LATEST
 from newsportal.portal.monitor.system import KEPT, Line, chosen, run_lines
 from newsportal.services.accounts import Right
@@ -138,9 +138,7 @@ def log(
     limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
 ) -> list[Line]:
     """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
-    lines = run_lines(portal, _run(portal, id))
-    if lines is None:
-        raise ApiError(404, "no-log", "This run has no log here, or none any more.")
+    lines = or_404(run_lines(portal, _run(portal, id)), "no-log", "This run has no log here, or none any more.")
     return chosen(lines, level, words, limit)
 
 
@@ -191,35 +189,25 @@ def at_work(portal: ThisPortal) -> list[RunningCrawl]:
     responses=describe(404),
 )  # fmt: skip
 def queues(portal: ThisPortal) -> Queues:
-    if portal.queues is None:
-        raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
-    return portal.queues()
+    return or_404(portal.queues, "no-queue", "This portal was opened without a queue of requests.")()
 
 
 @router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=[needs(Right.EDIT)])
 def aside(request: Request, do: Annotated[Way, Body(embed=True)]) -> AsideSettled:
-    if request.app.state.settle is None:
-        raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
-    try:
-        number = request.app.state.settle(do)
-    except NewsportalError as error:
-        raise ApiError(503, "queue-away", str(error)) from error
+    settle: Settle = or_404(request.app.state.settle, "no-queue", "This portal was opened without a queue of requests.")
+    with api_error_for(NewsportalError, status=503, code="queue-away"):
+        number = settle(do)
     log_change(request, f"queue.{do}", "", {"requests": number})
     return AsideSettled(requests=number)
 
 
 def _run(portal: Portal, id: str) -> Run:
-    found = portal.store.run(id)
-    if found is None:
-        raise ApiError(404, "no-run", "There is no such run.")
-    return found
+    return or_404(portal.store.run(id), "no-run", "There is no such run.")
 
 
 def sums(request: Request) -> DailySums:
     found: DailySums | None = request.app.state.daily
-    if found is None:
-        raise ApiError(404, "not-counted", "Daily figures are not counted here.")
-    return found
+    return or_404(found, "not-counted", "Daily figures are not counted here.")
 
 
 def span(request: Request, days: int) -> tuple[date, date]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from newsportal.errors import AccountError
 from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Accounts, Person, Right, Role
 from newsportal.services.accounts.base import Entry, random_password
@@ -130,10 +130,7 @@ def audit(
 
 
 def _named(accounts: Accounts, name: str) -> Person:
-    found = accounts.people.named(name)
-    if found is None:
-        raise ApiError(404, "nobody", "Nobody has this name.")
-    return found
+    return or_404(accounts.people.named(name), "nobody", "Nobody has this name.")
 
 
 def _changed(request: Request, person: Person, action: str, change: Callable[[], None], details: dict[str, Any] | None = None) -> None:

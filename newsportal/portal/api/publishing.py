@@ -7,15 +7,15 @@ from contextlib import closing
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import Limit
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import api_error_for, describe
 from newsportal.portal.context import ThisPortal
 from newsportal.services.accounts import Right
-from newsportal.services.publishing.base import TargetAway, TargetUnfit, UnknownTarget
+from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.services.publishing.dry_run import Tried, try_target
 from newsportal.services.publishing.targets import ask_for
 from newsportal.store.outbox import STATES, Entry, State
@@ -92,10 +92,7 @@ def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
 )  # fmt: skip
 def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
     """The next publisher does it."""
-    try:
-        ask_for(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
-    except UnknownTarget as error:
-        raise HTTPException(404) from error
+    ask_for(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
     log(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
     return entries(portal, sent.target, None, sent.article, 1)[0]
 
@@ -109,10 +106,6 @@ def trial(
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="None: what waits.")] = None,
 ) -> list[Tried]:
-    try:
-        with closing(try_target(portal.store, portal.config, target, article, portal.now)) as found:
-            return list(found)
-    except UnknownTarget as error:
-        raise HTTPException(404) from error
-    except (TargetAway, TargetUnfit) as error:
-        raise ApiError(409, "target-unfit", str(error), "Mend it, then try again; what is new waits.") from error
+    unfit = api_error_for(TargetAway, TargetUnfit, status=409, code="target-unfit", remedy="Mend it, then try again; what is new waits.")
+    with unfit, closing(try_target(portal.store, portal.config, target, article, portal.now)) as found:
+        return list(found)

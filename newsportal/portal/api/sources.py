@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 from newsportal.errors import SourcesError
 from newsportal.portal.access import may, needs
 from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of, written
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, api_error_for, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.desk.source_trials import begin_look, crawls, end_look, look_of, visit_now
@@ -228,10 +228,8 @@ def forgotten(request: Request, id: str) -> None:
 
 
 def _begun(request: Request, about: dict[str, Any], work: Any) -> LookAnswer:
-    try:
+    with api_error_for(TooMany, status=429, code="too-many", remedy="Wait a minute."):
         return _answer(begin_look(request, about, work))
-    except TooMany as error:
-        raise ApiError(429, "too-many", str(error), "Wait a minute.") from error
 
 
 def _answer(found: Look) -> LookAnswer:
@@ -326,10 +324,8 @@ async def opml(
 
 def _brought(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> Brought:
     known = config_of(request)
-    try:
+    with api_error_for(BadOpml, status=422, code="no-opml"):
         plan = planned(read(body).feeds, known, category, enabled=enabled)
-    except BadOpml as error:
-        raise ApiError(422, "no-opml", str(error)) from error
     new: list[tuple[Literal["feeds"], dict[str, Any]]] = [("feeds", dict(values)) for values in plan.new]
     done = False
     if new and not dry_run:

@@ -14,7 +14,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 from newsportal.classify.topics import rule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import written as written_file
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
 from newsportal.portal.context import ThisPortal
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
 from newsportal.portal.desk.sources_yaml import config_of
@@ -152,10 +152,7 @@ def assigned(request: Request, asked: AssignIn) -> Job:
 
 @router.get("/jobs/{id}", summary="How far a job is", response_model=JobOut, responses=describe(404))
 def job(request: Request, id: str) -> Job:
-    found = jobs_of(request).find(id)
-    if found is None:
-        raise ApiError(404, "no-job", "There is no such job, or it was so long ago that it is not recorded any more.")
-    return found
+    return or_404(jobs_of(request).find(id), "no-job", "There is no such job, or it was so long ago that it is not recorded any more.")
 
 
 @router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
@@ -174,23 +171,18 @@ def begun(request: Request, kind: str, thing: str, words: list[str]) -> Job:
 
 
 def _read(request: Request) -> tuple[str, Sources]:
-    path = config_of(request).path
-    if path is None:
-        raise ApiError(404, "no-file", "This portal was started without a sources.yaml of its own.")
+    path = or_404(config_of(request).path, "no-file", "This portal was started without a sources.yaml of its own.")
     return digest(path), load(path)
 
 
 def _check_topic(request: Request, name: str) -> None:
-    if _read(request)[1].topic(name) is None:
-        raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
+    or_404(_read(request)[1].topic(name), "no-topic", f"sources.yaml has no topic {name!r}.")
 
 
 def _write(request: Request, change: Change, seen: str | None, action: str, name: str, details: Mapping[str, Any]) -> None:
     def change_file(path: Path) -> Written:
-        try:
+        with api_error_for(NoSuchTopic, status=404, code="gone"):
             return edit(path, change, seen)
-        except NoSuchTopic as error:
-            raise ApiError(404, "gone", str(error)) from error
 
     written_file(request, change_file, action, name, details)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
 from typing import Annotated, Any, Final
 
@@ -12,6 +13,7 @@ from fastapi import Depends, HTTPException, Request
 
 from newsportal.items import TopicMark
 from newsportal.portal.access import log
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
 from newsportal.services.editing.drafts import TOLD, Moved, details, fold, unfold
 from newsportal.store.article_rows import EDITOR
@@ -24,6 +26,11 @@ MOST_REASON: Final = 300  # characters of why an article is hidden
 
 def editor_name(visit: Visit) -> str:
     return visit.signed_in.person.name if visit.signed_in is not None else ""
+
+
+def by_editor(visit: Visit) -> dict[str, Any]:
+    """Under whose name a service makes a change, when, and how it is written down."""
+    return {"by": editor_name(visit), "now": visit.portal.now(), "log": partial(log, visit.request)}
 
 
 def correct(visit: Visit, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
@@ -208,9 +215,7 @@ class MovedVersion(HTTPException):
 
 def version_of(request: Request, story_id: str, article_id: str) -> StoredArticle:
     """The article; raises 404, and ``MovedVersion`` for a reader of a page that is in another story now."""
-    article = Visit(request).portal.store.article(article_id)
-    if article is None:
-        raise HTTPException(404)
+    article = or_404(Visit(request).portal.store.article(article_id))
     if article.story_id != story_id and request.method == "GET":
         rest, asked = request.url.path.removeprefix(f"/story/{story_id}/{article_id}"), request.url.query
         raise MovedVersion(f"/story/{article.story_id}/{article.id}{rest}{'?' if asked else ''}{asked}")

@@ -22,10 +22,10 @@ from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.safe_text import body
 from newsportal.services.accounts import Right
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
-from newsportal.services.editing.drafts import Draft, correction, draft_of
+from newsportal.services.editing.drafts import Draft, correction, draft_of, has_text
 from newsportal.store.corrections import Correction, Superseded
 from newsportal.store.gallery_tables import StoredPicture
-from newsportal.store.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.results import StoredArticle, is_gallery
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -53,18 +53,13 @@ class Sheet:
     changed: bool = False
 
 
-def has_text(article: StoredArticle) -> bool:
-    """Whether its text is its own: that of a thread is its posts', that of a photo story its captions'."""
-    return not is_thread(article.source) and not is_gallery(article.source)
-
-
 @router.get("/story/{story_id}/{article_id}/edit")
 def edit(request: Request, visit: Here, article: Version) -> Response:
     """``?revision=N``: the form is filled with an earlier text."""
     shown, number = article, visit.text("revision")
     if number is not None:
         shown = next((one for one in visit.portal.store.revisions(article.id) if str(one.revision) == number), article)
-    draft = draft_of(shown, body=has_text(article))
+    draft = draft_of(shown)
     published = visit.clock.local(draft.published).strftime(MINUTES) if draft.published and draft.published.year >= FIRST_YEAR else ""
     fields = {"title": draft.title, "body": draft.lines or "", "published": published, "author": draft.author}
     return _page(request, Sheet(article, fields))

@@ -12,6 +12,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
 from newsportal.portal.access import needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
 from newsportal.portal.desk.article_changes import WAYS, Version, change, hide_all, judge, page_of, show_all, take_back
@@ -82,9 +83,7 @@ def many(request: Request, visit: Here, sent: Form) -> Response:
 @router.post("/articles/undo/{key}")
 def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
     """Take back what was done to many; ``next``: where to go then."""
-    back, number = {**request.query_params, **sent}.get("next"), take_back(visit, key)
-    if number is None:
-        raise HTTPException(404)
+    back, number = {**request.query_params, **sent}.get("next"), or_404(take_back(visit, key))
     text = visit.say_number("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
     return redirect_with(request, safe_next(back) if back else "/articles", text)
 

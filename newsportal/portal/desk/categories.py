@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError
 from newsportal.portal.access import needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import Field
 from newsportal.portal.desk.source_form import NONE, Mistakes, field_view, mistakes_of
@@ -105,10 +106,7 @@ def _form(request: Request, found: CategoryRow | None, values: Mapping[str, Any]
 
 
 def _category_of(request: Request, name: str) -> CategoryRow:
-    found = next((one for one in list_categories(config_of(request).categories) if one.name == name), None)
-    if found is None:
-        raise HTTPException(404)
-    return found
+    return or_404(next((one for one in list_categories(config_of(request).categories) if one.name == name), None))
 
 
 def _entry(request: Request, name: str) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.measure import Report, matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import log, needs
-from newsportal.portal.api_errors import ApiError
+from newsportal.portal.api_errors import api_error_for, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
@@ -157,17 +157,12 @@ def deleted(request: Request, portal: ThisPortal, name: str) -> Response:
 
 
 def corpus_of(request: Request, name: str) -> Corpus:
-    found = Visit(request).portal.store.corpora.find(name)
-    if found is None:
-        raise ApiError(404, "no-corpus", f"There is no corpus {name!r}.")
-    return found
+    return or_404(Visit(request).portal.store.corpora.find(name), "no-corpus", f"There is no corpus {name!r}.")
 
 
 def model_of(request: Request, corpus: str, version: int) -> Model:
-    try:
+    with api_error_for(StoreError, status=404, code="no-model"):
         return Visit(request).portal.store.corpora.model(corpus, version)
-    except StoreError as error:
-        raise ApiError(404, "no-model", str(error)) from error
 
 
 def json_lines(store: Store, name: str) -> Iterator[str]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, Final
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError
 from newsportal.portal.access import needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import Field, values_of
 from newsportal.portal.desk.source_form import NONE, Mistakes, field_view, mistakes_of
@@ -151,7 +152,5 @@ def _form(
 
 def _entry(request: Request, name: str) -> dict[str, Any]:
     """What the file says of the destination. Raises a 404."""
-    found = entry_of(path_of(request).read_bytes(), LIST, name)
-    if found is None:
-        raise HTTPException(404)
+    found = or_404(entry_of(path_of(request).read_bytes(), LIST, name))
     return found[1]

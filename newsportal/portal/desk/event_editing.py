@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
-from newsportal.portal.access import log, needs
-from newsportal.portal.context import Here, Visit
-from newsportal.portal.desk.article_changes import editor_name
+from newsportal.portal.access import needs
+from newsportal.portal.api_errors import or_404
+from newsportal.portal.context import Here
+from newsportal.portal.desk.article_changes import by_editor
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.request_body import Form
@@ -24,54 +23,21 @@ LONG_TITLE = _("The title is too long.")
 CHANGED = _("The event was changed meanwhile: look at it again.")
 
 
-def rename(visit: Visit, event_id: str, title: str | None) -> int:
-    """Each of these answers the number of the edit, logs it, and raises ``StoreError``."""
-    number = editing.rename(visit.portal.store, event_id, title, by=editor_name(visit), now=visit.portal.now())
-    log(visit.request, "event.rename", event_id, {"title": title})
-    return number
-
-
-def pin(visit: Visit, event_id: str, pinned: bool) -> int:
-    number = editing.pin(visit.portal.store, event_id, pinned, by=editor_name(visit), now=visit.portal.now())
-    log(visit.request, "event.pin", event_id, {"pinned": pinned})
-    return number
-
-
-def split(visit: Visit, event_id: str, stories: Sequence[str]) -> tuple[str, int]:
-    new, number = editing.split(visit.portal.store, event_id, stories, by=editor_name(visit), now=visit.portal.now())
-    log(visit.request, "event.split", event_id, {"to": new, "stories": list(stories)})
-    return new, number
-
-
-def join(visit: Visit, event_id: str, other: str) -> int:
-    number = editing.join(visit.portal.store, event_id, other, by=editor_name(visit), now=visit.portal.now())
-    log(visit.request, "event.join", event_id, {"from": other})
-    return number
-
-
-def undo(visit: Visit, number: int) -> str:
-    """Answers the event that the edit was of."""
-    done = editing.undo(visit.portal.store, number, by=editor_name(visit), now=visit.portal.now())
-    log(visit.request, "event.undo", done.event_id, {"edit": number, "kind": done.kind})
-    return done.event_id
-
-
 @router.post("/event/{event_id}")
 def change(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
     """``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or address)."""
-    here, do = f"/event/{event_id}", sent.get("do", "")
-    if visit.portal.store.events.event(event_id) is None:
-        raise HTTPException(404)
+    here, do, store = f"/event/{event_id}", sent.get("do", ""), visit.portal.store
+    or_404(store.events.event(event_id))
     stories, other = sent.getlist("story"), sent.get("other", "").strip().rstrip("/").rpartition("/")[2]
     try:
         if do == "rename":
-            number = rename(visit, event_id, sent.get("title", ""))
+            number = editing.rename(store, event_id, sent.get("title", ""), **by_editor(visit))
         elif do in ("pin", "unpin"):
-            number = pin(visit, event_id, do == "pin")
+            number = editing.pin(store, event_id, do == "pin", **by_editor(visit))
         elif do == "split":
-            _new, number = split(visit, event_id, stories)
+            _new, number = editing.split(store, event_id, stories, **by_editor(visit))
         elif do == "join":
-            number = join(visit, event_id, other)
+            number = editing.join(store, event_id, other, **by_editor(visit))
         else:
             raise HTTPException(422)
     except StoreError:
@@ -83,7 +49,7 @@ def change(request: Request, visit: Here, event_id: str, sent: Form) -> Response
 @router.post("/event/{event_id}/undo/{number}")
 def undone(request: Request, visit: Here, event_id: str, number: int) -> Response:
     try:
-        event_id = undo(visit, number)
+        event_id = editing.undo(visit.portal.store, number, **by_editor(visit)).event_id
     except StoreError:
         return notify(request, f"/event/{event_id}", CHANGED)
     return notify(request, f"/event/{event_id}", _("The change was taken back."))

@@ -9,6 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.source_trials import start_trial
 from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, config_of, entry, failure_of, path_of, status_of, write
@@ -62,9 +63,7 @@ def learn(request: Request, portal: ThisPortal) -> Response:
         done = learn_saved(portal.store, config_of(request), portal.now())
     except NewsportalError as error:
         return redirect_with(request, "/templates", str(error))
-    if done is None:
-        raise HTTPException(404)
-    pages, more = done
+    pages, more = or_404(done)
     log(request, "template.learn", "", {"pages": pages, "templates": more})
     return notify(request, "/templates", _("%(pages)s saved pages were read; %(more)s templates more."), pages=pages, more=more)
 
@@ -141,9 +140,7 @@ def save_rule(request: Request, key: str, fields: Form) -> Response:
 
 def place_of(request: Request, key: str) -> ArticlePlace:
     """The source whose article pages are read. Raises 404."""
-    found = next((one for one in places_of(config_of(request)) if one.key == key), None)
-    if found is None:
-        raise HTTPException(404)
+    found = or_404(next((one for one in places_of(config_of(request)) if one.key == key), None))
     path_of(request)
     return found
 

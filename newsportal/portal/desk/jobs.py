@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from newsportal.portal.access import log, needs, signed
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.sources_yaml import path_of
 from newsportal.portal.language import _
@@ -66,9 +67,7 @@ def jobs(request: Request) -> Response:
 @router.get("/jobs/{id}")
 def job(request: Request, id: str) -> Response:
     """How far it is: for the script of a page that shows it, and a page of its own without one."""
-    found = jobs_of(request).find(id)
-    if found is None:
-        raise HTTPException(404)
+    found = or_404(jobs_of(request).find(id))
     if not request.headers.get("hx-request"):
         return render(request, "jobs.html", jobs=[found], one=found)
     answer = render(request, "parts/job.html", job=found, back=safe_next(Visit(request).asked.get("back")))

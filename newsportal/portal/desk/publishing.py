@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Portal, Visit
@@ -16,7 +16,7 @@ from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
-from newsportal.services.publishing.base import TargetAway, TargetUnfit, UnknownTarget
+from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.services.publishing.dry_run import try_target
 from newsportal.services.publishing.targets import ask_for
 from newsportal.sources.uris import mask
@@ -80,10 +80,7 @@ def ask(request: Request, fields: Form) -> Response:
     """``target``, ``article``, ``wanted``: ``there`` (publish it, or publish it anew) or ``gone`` (take it back)."""
     sent, portal = {**request.query_params, **fields}, Visit(request).portal
     target, article, wish = sent.get("target", ""), sent.get("article", ""), sent.get("wanted")
-    try:
-        before = ask_for(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
-    except UnknownTarget as error:
-        raise HTTPException(404) from error
+    before = ask_for(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
     log(request, "publishing.ask", article, {"target": target, "wanted": wish})
     query = urlencode({"target": target, "article": article, "wanted": before})
     message = _("The article waits to be published there.") if wish == "there" else _("The article waits to be taken back there.")
@@ -98,8 +95,6 @@ def trial(request: Request, visit: Here) -> Response:
     try:
         with closing(try_target(portal.store, portal.config, visit.text("target") or "", visit.text("article"), portal.now)) as steps:
             found = list(steps)
-    except UnknownTarget as error:
-        raise HTTPException(404) from error
     except (TargetAway, TargetUnfit) as error:
         trouble = str(error)
     return render(request, "publishing_trial.html", target=visit.text("target"), found=found, trouble=trouble)

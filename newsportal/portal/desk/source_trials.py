@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, needs, signed
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.desk.sources_yaml import config_of, entry, path_of, write
@@ -252,10 +253,7 @@ def begin_look(request: Request, about: dict[str, Any], work: Any) -> Look:
 
 
 def look_of(request: Request, id: str) -> Look:
-    found = cast(Looks, request.app.state.looks).get(id, owner_of(request))
-    if found is None:
-        raise HTTPException(404)
-    return found
+    return or_404(cast(Looks, request.app.state.looks).get(id, owner_of(request)))
 
 
 def end_look(request: Request, id: str) -> None:
@@ -311,10 +309,7 @@ def crawls(portal: Portal) -> bool:
 
 def watched_as(visit: Visit, key: str) -> Watched:
     """The source that is visited under this key, a search engine too; 404 where there is none."""
-    found = next((one for one in visit.portal.sources if one.key == key), None)
-    if found is None:
-        raise HTTPException(404)
-    return found
+    return or_404(next((one for one in visit.portal.sources if one.key == key), None))
 
 
 def moment(text: str | None) -> datetime | None:

@@ -15,6 +15,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.sources_yaml import failure_of, path_of, restored, write
 from newsportal.portal.language import _
@@ -23,7 +24,7 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.sources.editing import EditConflict, rewrite
-from newsportal.sources.history import NoVersion, content_of, digest_of, versions
+from newsportal.sources.history import content_of, digest_of, versions
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -78,11 +79,7 @@ def earlier(request: Request) -> Response:
 def version(request: Request, id: str) -> Response:
     """What would change if the file went back to this version. Secrets are not shown: see :func:`difference`."""
     path = path_of(request).resolve()
-    try:
-        before = content_of(path, id)
-    except NoVersion as error:
-        raise HTTPException(404) from error
-    now = _content(request)
+    before, now = content_of(path, id), _content(request)
     found, ways = next(one for one in versions(path) if one.id == id), [line.way for line in difference(now, before)]
     return render(
         request, "sources_versions.html", versions=versions(path), file=path, version=found, seen=digest_of(now),
@@ -93,9 +90,7 @@ def version(request: Request, id: str) -> Response:
 
 @router.post("/sources/versions/{id}")
 def restore(request: Request, id: str, fields: Form) -> Response:
-    found = next((one for one in versions(path_of(request).resolve()) if one.id == id), None)
-    if found is None:
-        raise HTTPException(404)
+    found = or_404(next((one for one in versions(path_of(request).resolve()) if one.id == id), None))
     try:
         undo = restored(request, found, fields.get("seen", ""), "sources.restore")
     except SourcesError as error:

@@ -11,6 +11,7 @@ from fastapi import HTTPException, Request, Response
 
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.language import _
@@ -42,10 +43,7 @@ def config_of(request: Request) -> Sources:
 
 def path_of(request: Request) -> Path:
     """Where the file lies; 404 where there is none."""
-    path = config_of(request).path
-    if path is None:
-        raise HTTPException(404)
-    return path
+    return or_404(config_of(request).path)
 
 
 def entry(request: Request, key: str) -> Entry:

@@ -14,10 +14,10 @@ from fastapi.responses import RedirectResponse
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.errors import Problem, SearchError, SourcesError
 from newsportal.portal.access import needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
 from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, write
-from newsportal.portal.desk.topic_engines import offers, requests_a_day, usual
 from newsportal.portal.language import _
 from newsportal.portal.notices import redirect_with
 from newsportal.portal.render import render
@@ -29,7 +29,9 @@ from newsportal.services.jobs.desk import Busy
 from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
 from newsportal.services.topics.changing import marked as marked_topics
 from newsportal.services.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
-from newsportal.sources import Breadth, EditConflict, Topic, digest, edit, load
+from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
+from newsportal.sources.loading import built_in
+from newsportal.sources.timing import ENGINE, refusal
 from newsportal.sources.values import words
 
 
@@ -103,6 +105,40 @@ def with_faults(form: Typed, problems: Sequence[Problem], place: int, language: 
     return replace(form, faults=faults, others=(*others, *more))
 
 
+USUAL: Final = ("baidu_news", "bing_news")  # as in the sources.yaml of newsportal init
+PAGES: Final = 2  # result pages of a visit until the hours' repeats have taught another number
+DAY: Final = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An engine that may be ticked. ``state``: whether it answers, in the reader's words; ``refuses``: it did not at its last visit."""
+
+    name: str
+    state: str
+    refuses: bool
+
+
+def offers(visit: Visit, known: Sources) -> list[Offer]:
+    """The engines that the form offers, those of the file first."""
+    states = {state.source: state for state in visit.portal.store.source_states()}
+    found = []
+    for name in dict.fromkeys((*(engine.name for engine in known.engines if engine.enabled), *built_in())):
+        state = states.get(f"{ENGINE}{name}")
+        why = refusal(name, state, visit.clock.now)
+        answered = state.last_success if state else None
+        said = visit.clock.says(why) if why else visit.say("answered at %(when)s", when=visit.clock.full(answered)) if answered else ""
+        found.append(Offer(name, said or visit.say("not asked yet"), why is not None))
+    return found
+
+
+def usual(known: Sources, offered: Sequence[Offer]) -> tuple[str, ...]:
+    """The engines that a new topic asks: those that other topics ask, else those of the file, else the usual; never one that refuses."""
+    asked = [engine for topic in known.topics for engine in topic.engines]
+    wanted = asked or [engine.name for engine in known.engines] or USUAL
+    return tuple(one.name for one in offered if one.name in wanted and not one.refuses)
+
+
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
 ASSIGN_DAYS = (7, 30, 90, 365)  # how far back stored articles may follow, by choice
@@ -133,9 +169,7 @@ def new(request: Request) -> Response:
 def change(request: Request, name: str) -> Response:
     path = path_of(request)
     stamp = digest(path)
-    topic = load(path).topic(name)
-    if topic is None:
-        raise HTTPException(404)
+    topic = or_404(load(path).topic(name))
     return _form(request, typed_of(topic, stamp))
 
 
@@ -184,8 +218,7 @@ def save(request: Request, sent: Form) -> Response:
 @router.get("/topics/{name}/delete")
 def confirm_delete(request: Request, name: str) -> Response:
     known = config_of(request)
-    if known.topic(name) is None:
-        raise HTTPException(404)
+    or_404(known.topic(name))
     named = [source.name for source in known.all() if name in getattr(source, "topics", ())]
     published = [target.name for target in known.publish if name in getattr(target.only, "topics", ())]
     return render(request, "topic_delete.html", name=name, named=named, published=published)
@@ -237,9 +270,8 @@ def _gone(request: Request, names: Sequence[str]) -> list[str]:
 
 def _form(request: Request, form: Typed, status: int = 200) -> Response:
     known = config_of(request)
-    values = {
-        "title": form.before or "", "engines": offers(Visit(request), known), "cost": requests_a_day(known), "follow_days": FOLLOW_DAYS,
-    }  # fmt: skip
+    cost = round(PAGES * DAY / known.schedule.usual)  # requests a day of one engine for one question, at the schedule's usual interval
+    values = {"title": form.before or "", "engines": offers(Visit(request), known), "cost": cost, "follow_days": FOLLOW_DAYS}
     return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 
 

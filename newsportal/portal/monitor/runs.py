@@ -16,6 +16,7 @@ from newsportal.items.report import COUNTERS, Run
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import KINDS, address_of
 from newsportal.portal.language import _
@@ -57,9 +58,7 @@ def runs(request: Request, visit: Here) -> Response:
 
 @router.get("/runs/{run_id}")
 def run(request: Request, visit: Here, run_id: str) -> Response:
-    found = visit.portal.store.run(run_id)
-    if found is None:
-        raise HTTPException(404)
+    found = or_404(visit.portal.store.run(run_id))
     return render(
         request, "run.html", run=found, total=found.total, failures=failures_of(found), counters=COUNTERS, columns=columns(visit),
         rows=[*found.sources, found.total] if found.sources else [], **run_log(visit, found),

@@ -13,7 +13,7 @@ from newsportal.portal.access import address_of
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import ALL, Stream, Streams, parse_moment
 from newsportal.portal.readers.subscriptions import FOLDERS
-from newsportal.portal.reading.feeds import entry_of, pictured
+from newsportal.portal.reading.feeds import entry_of
 from newsportal.portal.request_body import FEVER, Form
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.marks import MAX_STARRED, TooManyStarred
@@ -104,7 +104,7 @@ def _written(visit: Visit, streams: Streams, found: Sequence[tuple[int, Story]])
     for number, story in found:
         if (article := articles.get(story.head.id)) is None:
             continue
-        entry, home = pictured(entry_of(article, visit.portal, base), article, visit.portal, base), streams.subscriptions.home_of(story)
+        entry, home = entry_of(article, visit.portal, base), streams.subscriptions.home_of(story)
         items.append({
             "id": number, "feed_id": home.number if home else 0, "title": entry.title, "author": entry.author or entry.site,
             "html": entry.html, "url": entry.url or entry.read, "is_saved": int(marked.starred(story.id)),

@@ -14,11 +14,11 @@ from fastapi.responses import PlainTextResponse
 
 from newsportal.portal.access import address_of, log, may, needs
 from newsportal.portal.api.sources import NewSource, create
-from newsportal.portal.api_errors import ApiError
+from newsportal.portal.api_errors import ApiError, api_error_for, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import ALL, READ, STARRED, STATE, Stream, StreamQuery, Streams, parse_moment, parse_stream
 from newsportal.portal.readers.subscriptions import Subscription
-from newsportal.portal.reading.feeds import entry_of, pictured
+from newsportal.portal.reading.feeds import entry_of
 from newsportal.portal.request_body import GREADER, Form
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.base import digest
@@ -174,10 +174,8 @@ def edit_tag(visit: Here, sent: Form) -> Response:
     read = True if READ in added else False if READ in removed or "kept-unread" in added else None
     starred = True if STARRED in added else False if STARRED in removed else None
     streams, numbers = Streams(visit), _parsed(sent.getlist("i"))
-    try:
+    with api_error_for(TooManyStarred, status=409, code="too-many-starred", remedy="Take the star off some first."):
         streams.mark(list(visit.portal.accounts.items.stories(numbers).values()), read=read, starred=starred)
-    except TooManyStarred as error:
-        raise ApiError(409, "too-many-starred", str(error), "Take the star off some first.") from error
     return PlainTextResponse("OK")
 
 
@@ -201,10 +199,8 @@ def edit_subscription(request: Request, visit: Here, sent: Form) -> Response:
         streams.accounts.searches.remove(streams.person, known.key)
         log(request, "search.remove", known.key, {"name": known.title})
     elif known.kind == "search" and action == "edit" and sent.get("t"):
-        try:
+        with api_error_for(SearchNotSaved, status=400, code="no-name"):
             streams.accounts.searches.rename(streams.person, known.key, sent["t"])
-        except SearchNotSaved as error:
-            raise ApiError(400, "no-name", str(error)) from error
         log(request, "search.rename", known.key, {"name": sent["t"]})
     elif action != "subscribe":
         raise ApiError(403, "not-allowed", "Topics and sources are the same for all readers.", "Editors change them on the desk.")
@@ -237,10 +233,7 @@ def _add_feed(request: Request, url: str, title: str | None) -> str:
 
 
 def _stream(streams: Streams, id: str) -> Stream:
-    found = parse_stream(id, streams.subscriptions)
-    if found is None:
-        raise ApiError(404, "no-stream", "There is no such stream.", "See subscription/list and tag/list.")
-    return found
+    return or_404(parse_stream(id, streams.subscriptions), "no-stream", "There is no such stream.", "See subscription/list and tag/list.")
 
 
 def _stream_query(visit: Visit, most: int) -> StreamQuery:
@@ -285,7 +278,7 @@ def _items(visit: Visit, streams: Streams, stories: Sequence[Story], of: Subscri
     for story in stories:
         if (article := articles.get(story.head.id)) is None or article.hidden is not None:
             continue
-        entry = pictured(entry_of(article, visit.portal, base), article, visit.portal, base)
+        entry = entry_of(article, visit.portal, base)
         home = of or streams.subscriptions.home_of(story)
         states = [ALL, *([READ] if marked.read(story) else ()), *([STARRED] if marked.starred(story.id) else ())]
         labels = [LABEL + streams.subscriptions.folders[home.kind]] if home else []

@@ -9,6 +9,7 @@ from datetime import timedelta
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
 from newsportal.portal.reading.picture_proxy import headline_picture
@@ -78,9 +79,7 @@ def event(request: Request, visit: Here, event_id: str) -> Response:
     store = visit.portal.store
     found = store.events.event(event_id)
     if found is None or not found.stories:
-        moved = store.events.joined(event_id)
-        if moved is None:
-            raise HTTPException(404)
+        moved = or_404(store.events.joined(event_id))
         return RedirectResponse(f"/event/{moved}", 303)
     seen = view(store, found, visit.portal.site.zone)
     head = next((story.head for story in seen.stories if story.id == found.head_id), None)

@@ -1,12 +1,15 @@
-"""The feeds: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, an OPML of them; OpenSearch, robots.txt, the icon."""
+"""The feeds: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, an OPML of them; the same lists as files
+(``/feed.csv``, ``/feed.jsonl``), as ``newsportal export`` writes them; OpenSearch, robots.txt, the icon."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
-from typing import Self
+from io import StringIO
+from typing import Any, Final, Self
 from xml.sax.saxutils import escape
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -14,7 +17,6 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.reading.exports import EXPORTS, MOST, exported
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
 from newsportal.portal.reading.search_query import read_search
@@ -23,6 +25,8 @@ from newsportal.portal.render import address, render, static_address, topic_addr
 from newsportal.portal.request_body import has_etag
 from newsportal.services.discovery.opml import Outline
 from newsportal.services.discovery.opml import write as write_opml
+from newsportal.services.exchange import cells
+from newsportal.services.exchange.form import plain
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
@@ -34,6 +38,22 @@ SUMMARY_CHARS = 300
 MAX_AGE = 300  # seconds: readers of feeds ask every quarter of an hour at most
 HABITS = ("/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/feed/rss.xml", "/feed/atom.xml", "/feed/feed.json", "/index.xml")
 """Addresses that people try. They lead to ours."""
+
+MOST: Final = 500  # stories of a file, so that a request stays small; newsportal export has no limit
+Rows = Iterable[Mapping[str, Any]]
+
+
+def as_csv(rows: Rows) -> str:
+    written = StringIO()
+    cells.write(({name: row[name] for name in cells.COLUMNS if name in row} for row in rows), written)
+    return written.getvalue()
+
+
+EXPORTS: Final[Mapping[str, tuple[str, Callable[[Rows], str]]]] = {
+    "csv": ("text/csv", as_csv),
+    "jsonl": ("application/x-ndjson", lambda rows: "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)),
+}
+"""Ending → media type and writer of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +159,16 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
     if ending not in FORMATS:
         raise HTTPException(404)
     base = base_address(visit.request)
-    portal = visit.portal
-    entries = [
-        pictured(entry_of(article, portal, base), article, portal, base) for article in portal.store.articles(ids) if article.hidden is None
-    ]
+    entries = [entry_of(article, visit.portal, base) for article in visit.portal.store.articles(ids) if article.hidden is None]
     return feed_answer(visit, ending, title, page, entries)
+
+
+def exported(ending: str, articles: Iterable[StoredArticle]) -> Response:
+    """A file to be saved, of the articles that readers may see."""
+    kind, write = EXPORTS[ending]
+    content = write(plain(article) for article in articles if article.hidden is None)
+    named = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
+    return Response(content, media_type=f"{kind}; charset=utf-8", headers=named)
 
 
 def feed_answer(visit: Visit, ending: str, title: str, page: str, entries: Sequence[Entry]) -> Response:
@@ -173,17 +198,14 @@ def is_unchanged(request: Request, etag: str, feed: Feed) -> bool:
 
 
 def entry_of(article: StoredArticle, portal: Portal, base: str) -> Entry:
+    """An article as a feed has it; a photo story with its pictures."""
     html = str(safe_text.body(article, picture_addresses(portal, article, base)))
-    return Entry(
+    entry = Entry(
         id=f"urn:newsportal:{article.id}", title=safe_text.title(article), read=f"{base}/story/{article.story_id}",
         url=safe_text.web_address(article.url), published=article.moment, updated=max(article.moment, article.fetched),
         summary=safe_text.excerpt(article, SUMMARY_CHARS), html=html, site=safe_text.site_name(article),
         author=clean(article.author) if article.author else None, topics=article.topics, language=article.language,
     )  # fmt: skip
-
-
-def pictured(entry: Entry, article: StoredArticle, portal: Portal, base: str) -> Entry:
-    """A photo story with its pictures; any other article as it is."""
     pictures = portal.store.galleries.pictures(article.id) if is_gallery(article.source) else []
     if not pictures:
         return entry

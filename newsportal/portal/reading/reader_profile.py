@@ -18,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.errors import StoreError
 from newsportal.portal.access import address_of
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.preferences import YEAR
 from newsportal.portal.render import render
@@ -102,9 +103,7 @@ async def seen(request: Request) -> Response:
 def record(portal: Portal, reader: str, article_id: str, places: frozenset[int]) -> bool:
     """Whether it was kept. Only places that the story has count; a busy store costs a view, never a page."""
     try:
-        pictures = pictures_of(portal.store, article_id)
-        if pictures is None:
-            raise HTTPException(404)
+        pictures = or_404(pictures_of(portal.store, article_id))
         there = places & frozenset(range(1, max(pictures, 1) + 1))
         return bool(there) and portal.store.readers.saw(reader, article_id, sorted(there), pictures=pictures, now=portal.now())
     except StoreError as error:

@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
 from newsportal.items import Image
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading.for_you import Suggested, further
@@ -227,9 +228,7 @@ def version(request: Request, visit: Here, story_id: str, article_id: str) -> Re
         raise HTTPException(404)
     if article.story_id != story_id:
         return RedirectResponse(f"/story/{article.story_id}/{article.id}", 303)
-    found = store.story(story_id, hidden=editor)
-    if found is None:
-        raise HTTPException(404)
+    found = or_404(store.story(story_id, hidden=editor))
     return reading_view(request, found, next((one for one in found.versions if one.id == article_id), article))
 
 

@@ -13,7 +13,7 @@ from newsportal.search.overview import AROUND, similar
 from newsportal.services.editing.blocks import Block, blocks_of, read, typed
 from newsportal.services.editing.differences import Likeness, likeness
 from newsportal.store.corrections import Correction
-from newsportal.store.results import StoredArticle, Story, StoryFilter
+from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
 from newsportal.store.store import Store
 
 TOLD: Final = 200  # characters of a value that are written down; the article's revisions have the whole
@@ -33,8 +33,14 @@ def parts(article: StoredArticle) -> list[Block]:
     return blocks_of(article.html, article.text, article.images, article.url)
 
 
+def has_text(article: StoredArticle) -> bool:
+    """Whether its text is its own: that of a thread is its posts', that of a photo story its captions'."""
+    return not is_thread(article.source) and not is_gallery(article.source)
+
+
 def draft_of(article: StoredArticle, *, body: bool = True) -> Draft:
-    return Draft(article.title, typed(parts(article)) if body else None, article.published, article.author or "")
+    lines = typed(parts(article)) if body and has_text(article) else None
+    return Draft(article.title, lines, article.published, article.author or "")
 
 
 def correction(article: StoredArticle, draft: Draft) -> Correction:

@@ -7,7 +7,7 @@ words: those that the words find come in, those that only former words brought g
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -20,12 +20,10 @@ from newsportal.classify.topics import KEYWORDS, TopicRule, match
 from newsportal.errors import NewsportalError
 from newsportal.items import TopicMark
 from newsportal.sources import Keywords, append
-from newsportal.sources.changing import drop_entry
+from newsportal.sources.changing import drop_entry, references
 from newsportal.sources.editing import Change
 from newsportal.store.results import Marking, StoredArticle
 from newsportal.store.store import Store
-
-PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name topics
 
 
 class NoSuchTopic(NewsportalError):
@@ -71,18 +69,21 @@ def put(draft: Draft, before: str | None = None) -> Change:
         entry = _topics(document)[_index_of(document, before)]
         _write(entry, draft)
         if draft.name != before:
-            for names, at in _references(document, before):
+            for names, at in references(document, "topics", "topics", before):
                 names[at] = draft.name
 
     return change
 
 
 def delete(name: str) -> Change:
-    """Take a topic out, and its name out of the sources that name it. The change raises ``NoEntry``."""
+    """Take a topic out, and its name out of the sources that name it. The change raises ``NoEntry``.
+
+    A deleted topic must not widen a target of publishing that is narrowed to it: naming it there is an error from then on.
+    """
 
     def change(document: CommentedMap) -> None:
         drop_entry("topics", name)(document)
-        for names, at in reversed(list(_references(document, name, published=False))):
+        for names, at in reversed(list(references(document, "topics", "topics", name, published=False))):
             del names[at]
 
     return change
@@ -110,24 +111,6 @@ def _index_of(document: CommentedMap, name: str) -> int:
         if isinstance(entry, dict) and str(entry.get("name", "")).strip() == name:
             return at
     raise NoSuchTopic(name)
-
-
-def _references(document: CommentedMap, name: str, *, published: bool = True) -> Iterator[tuple[Any, Any]]:
-    """Where other parts of the file name the topic: a list and a place in it, or a mapping and its key.
-
-    ``published``: also what targets of publishing are narrowed to. A deleted topic must not widen one, so there it is an error.
-    """
-    holders: list[Any] = [entry for kind in PLACES for entry in document.get(kind) or () if isinstance(entry, dict)]
-    if published:
-        holders += [
-            entry["only"] for entry in document.get("publish") or () if isinstance(entry, dict) and isinstance(entry.get("only"), dict)
-        ]
-    for holder in holders:
-        given = holder.get("topics")
-        if isinstance(given, str) and given.strip() == name:
-            yield holder, "topics"
-        elif isinstance(given, list):
-            yield from ((given, at) for at, one in enumerate(given) if isinstance(one, str) and one.strip() == name)
 
 
 def _values(draft: Draft) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ruamel.yaml.comments import CommentedMap
-
 from newsportal.dedup.canonical import bare, identity
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.extractors.forum import kinds
@@ -23,7 +21,8 @@ from newsportal.services.discovery.proposal import Kind, Proposal
 from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
 from newsportal.services.trying.polite_fetch import Visitor, visitor
 from newsportal.services.trying.trial import ArticleTrial, Trial, article
-from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources, append, edit
+from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources, edit
+from newsportal.sources.changing import several
 from newsportal.sources.editing import Written, append_entry
 from newsportal.sources.uris import BadAddress, check_url, literal
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
@@ -195,12 +194,7 @@ def proposed(
 
 def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> Written:
     """Append entries to their lists in ``path``. Raises what :func:`newsportal.sources.edit` raises; answers its digest."""
-
-    def change(document: CommentedMap) -> None:
-        for kind, values in added:
-            append(document, kind, values)
-
-    return edit(path, append_entry(*added[0]) if len(added) == 1 else change, expected)
+    return edit(path, several([append_entry(kind, values) for kind, values in added]), expected)
 
 
 def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[Message]]:

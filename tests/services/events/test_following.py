@@ -10,7 +10,7 @@ from factories import NOW
 
 from newsportal.events import EventClusters
 from newsportal.items import Link
-from newsportal.services.events import events_of, following
+from newsportal.services.events import following
 from newsportal.services.events.following import EventFollower, rebuild, state_of, story_of, vector_of
 from newsportal.store.store import Store
 
@@ -106,14 +106,3 @@ def test_what_is_remembered_comes_back_as_it_was() -> None:
     back = state_of("1", vector_of(state).encode())
     assert (back.stories, back.places, back.titles) == (state.stories, state.places, state.titles)
     assert back.terms == pytest.approx(state.terms, abs=1e-4)
-
-
-def test_other_services_ask_for_the_events_since_a_moment(store: Store) -> None:
-    fire, catch, trial = fill(store)
-    EventFollower().follow(store)
-    found = events_of(store, since=NOW + timedelta(days=1))
-    assert [(one.id, one.story_ids) for one in found] == [(fire, (fire, trial)), (catch, (catch,))]
-    assert (found[0].weight, found[0].title) == (1.0, "老城灯笼作坊起火")
-    assert found[1].weight < 1.0
-    assert [one.id for one in events_of(store, since=NOW + timedelta(days=100))] == [fire]
-    assert events_of(store, since=NOW, topic="别的") == []
