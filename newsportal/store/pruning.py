@@ -12,22 +12,23 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, or_, select, update
 
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.columns import METADATA
 from newsportal.store.crawl_state import RUNS
-from newsportal.store.dialects import DIALECTS, Part, select_in
+from newsportal.store.dialects import DIALECTS, Part, chunks, select_in
 from newsportal.store.gallery_tables import GALLERIES, GALLERY_PAGES, GALLERY_PICTURES
 from newsportal.store.labels import FORMER_LABELS, LABELLED
 from newsportal.store.link_tables import LINKS, OVER, PRUNED
-from newsportal.store.outbox import OUTBOX
+from newsportal.store.outbox import OUTBOX, POSITIONS
 from newsportal.store.pictures import PICTURE_STORIES, PICTURES, SIGHTINGS
-from newsportal.store.tables import ALIASES, ARTICLES, REVISIONS, STORIES, TOPICS, UNFOLDED
+from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, REVISIONS, STORIES, TOPICS, UNFOLDED
 from newsportal.store.threads import THREADS
 from newsportal.store.writing import log
 
 NAMES_KEPT: Final = timedelta(days=365)  # So long the names of deleted articles stay known: archives and sitemaps list a year. Chosen.
+CHANGES_KEPT: Final = timedelta(days=30)  # So long every row of the change log stays. Chosen.
 AT_ONCE: Final = 50  # stories that are deleted in one transaction, in some ten milliseconds: other writers wait no longer
 MINE: Final = "by-hand"  # the reason of a fold that an editor made (``services.editing.drafts.BY_HAND``, which stands above)
 Marked = Callable[[Collection[str]], Collection[str]]  # of stories or articles those that readers marked
@@ -63,6 +64,7 @@ class Pruned:
     retained: Counter[str] = field(default_factory=Counter)
 
 
+LAST: Final = select(func.max(CHANGES.c.seq)).correlate(None).scalar_subquery()
 MEMBER: Final = ("id", "story_id", "source", "first_seen", "fetched", "corrected", "hidden", "category_by", "fold_reason")
 MEMBERS: Final = select(*(ARTICLES.c[name] for name in MEMBER))
 PUBLISHED: Final = select(OUTBOX.c.article_id).where(OUTBOX.c.digest.is_not(None))
@@ -105,9 +107,25 @@ class Pruning(Part):
         return self._delete_old(RUNS, RUNS.c.started < before, dry_run=dry_run)
 
     def leftovers(self, now: datetime) -> None:
-        """Delete what deleted articles left behind: names after their time, entries of the outbox that were withdrawn."""
+        """Delete what deleted articles left behind: names after their time, entries of the outbox that were withdrawn, old changes."""
         self._delete_old(LINKS, LINKS.c.state == PRUNED, LINKS.c.changed < (now - NAMES_KEPT).timestamp())
         self._delete_old(OUTBOX, OUTBOX.c.state == "withdrawn", ~exists().where(ARTICLES.c.id == OUTBOX.c.article_id))
+        self._compact_changes(now)
+
+    def _compact_changes(self, now: datetime) -> None:
+        """Delete the rows of the change log that say nothing more. Who follows it reads what an article is now, so of each kind its last
+        row is enough, and none of one that is gone but that it is. The log's last row stays: its number says how long the log is."""
+        of_one = select(CHANGES.c.kind, CHANGES.c.id, func.max(CHANGES.c.seq).label("seq")).group_by(CHANGES.c.kind, CHANGES.c.id)
+        latest = of_one.subquery()
+        there = exists().where(ARTICLES.c.id == CHANGES.c.id)
+        gone, read = CHANGES.c.kind == "gone", select(func.coalesce(func.min(POSITIONS.c.seq), LAST)).scalar_subquery()
+        forgotten = and_(gone, CHANGES.c.at < now - NAMES_KEPT, CHANGES.c.seq <= read)
+        needless = or_(CHANGES.c.seq < latest.c.seq, and_(~gone, ~there), forgotten)
+        rows = select(CHANGES.c.seq).join(latest, and_(latest.c.kind == CHANGES.c.kind, latest.c.id == CHANGES.c.id))
+        old = rows.where(CHANGES.c.at < now - CHANGES_KEPT, CHANGES.c.seq < LAST, needless)
+        for few in chunks(self._scalars(old)):
+            with self._write() as connection:
+                connection.execute(delete(CHANGES).where(CHANGES.c.seq.in_(few)))
 
     def give_back(self, *, whole: bool = False) -> int:
         """Return free space to the disk; answers how many bytes. ``whole``: write a SQLite file anew if there is no other way."""

@@ -11,6 +11,7 @@ import copy
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from urllib.parse import quote, urljoin
 
@@ -79,6 +80,8 @@ __all__ = [
 
 MAX_CHARS = 8_000_000  # longer pages are cut: ten times the longest article page of the development set
 
+MAX_LINES = 20_000  # as many as blocks are read of an article: ten times the longest of the development set
+
 SKIPPED = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "math", "head"})
 """Elements whose text no reader sees."""
 
@@ -108,12 +111,13 @@ class Document:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The visible text of the whole page, a cleaned line each; made once for all who look for dates and names in it.
+        """The visible text of the page, a cleaned line each, at most ``MAX_LINES``; made once for all who look for dates and names in it.
 
         A tab stands where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
         """
-        stripped = (line.strip() for line in MARK.join(_text(self.root, "\n")).split("\n"))
-        lines = ["\t".join(filter(None, map(clean, line.split(MARK)))) if MARK in line else clean(line) for line in stripped if line]
+        stripped = filter(None, (line.strip() for line in MARK.join(_text(self.root, "\n")).split("\n")))
+        first = islice(stripped, MAX_LINES)
+        lines = ["\t".join(filter(None, map(clean, line.split(MARK)))) if MARK in line else clean(line) for line in first]
         return tuple(line for line in lines if line)
 
     def css(self, selector: str) -> list[Element]:
@@ -221,9 +225,10 @@ def xpath(node: Element, expression: str) -> list[object]:
     return list(found) if isinstance(found, list) else [found]
 
 
-def text_of(node: Element) -> str:
-    """The visible text below ``node`` on one line, cleaned."""
-    return clean("".join(_text(node, " ")))
+def text_of(node: Element, most: int | None = None) -> str:
+    """The visible text below ``node`` on one line, cleaned; of its first ``most`` elements alone, where the elements of a page may lie in
+    one another and each is read."""
+    return clean("".join(_text(node, " ", most)))
 
 
 def html_of(node: Element) -> str:
@@ -264,12 +269,12 @@ def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Li
                 yield "text", node.tail if kept else node.tail.replace("\n", " ")
 
 
-def _text(top: Element, brk: str) -> list[str]:
+def _text(top: Element, brk: str, most: int | None = None) -> list[str]:
     """What :func:`pieces` gives with ``brk`` for breaks, without the price of its steps: every page goes through here thrice."""
     found: list[str] = []
     walk = etree.iterwalk(top, events=("start", "end"))
     kept = 0
-    for event, node in walk:
+    for event, node in walk if most is None else islice(walk, 2 * most):
         tag = node.tag
         if event == "start":
             if tag in SKIPPED and node is not top:

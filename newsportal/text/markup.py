@@ -18,7 +18,7 @@ BREAKING = frozenset(
 """Elements that end a line."""
 
 MAX_DEPTH = 1000  # Deeper markup is flattened before it is parsed: libxml2 stops reading at 2,048 levels, and a real page has below 100
-MAX_TAGS = 150_000
+MAX_TAGS = 125_000
 """Pages of more are refused, and other markup is cut: a few bytes each, packed to nothing, make elements of some 300 bytes. Of 2,259
 real pages the largest has 21,646."""
 

@@ -180,6 +180,28 @@ class TestRecords:
         assert store.pruning.revisions(before) == 0
         assert (len(store.revisions(plain)), len(store.revisions(fixed))) == (0, 1)
 
+    def test_of_the_log_of_changes_the_last_row_of_each_kind_stays(self, store: Store) -> None:
+        """Whoever begins at 0 learns of every article, whoever is behind of every one that went."""
+        one, gone = add(store, "one"), add(store, "gone", text=invented(1))
+        for day in (1, 2):
+            store.correct(one, {"title": f"标题 {day}"}, by="编辑", now=NOW + day * DAY)
+        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 1}
+        new = add(store, "new", at=LATE, text=invented(2))
+        store.pruning.leftovers(NOW + 20 * DAY)
+        assert len(store.changes()) == 6, "they are young"
+        store.outbox.follow("slow", (), (), after=0, upto=store.changes()[3].seq, now=LATE)
+        for now in (LATE + 40 * DAY, LATE + 400 * DAY):
+            store.pruning.leftovers(now)
+            assert [(change.kind, change.id) for change in store.changes()] == [("article", one), ("gone", gone), ("article", new)]
+        last = store.last_seq()
+        store.outbox.follow("slow", (), (), after=store.outbox.position("slow"), upto=last, now=LATE)
+        store.pruning.leftovers(LATE + 400 * DAY)
+        assert [change.id for change in store.changes()] == [one, new]
+        assert store.pruning.articles(Ages(1), nobody, now=LATE + 9 * DAY).gone == {"articles": 1}
+        store.pruning.leftovers(LATE + 800 * DAY)
+        assert [change.kind for change in store.changes()] == ["article", "gone"]
+        assert store.last_seq() > last, "positions in the log hold"
+
 
 class Killed(BaseException):
     """Stands for the end of the process."""

@@ -71,6 +71,14 @@ def test_lines_are_paragraphs_and_scripts_are_not_text() -> None:
     assert dom.lines_of(root) == ["标题", "第一段", "第二段", "第三段", "甲", "乙"]
 
 
+def test_of_an_element_that_holds_the_page_the_beginning_is_read() -> None:
+    """Links that nobody closes lie in one another: the texts of all of them were the square of the page."""
+    outer = dom.parse_html("<p>" + "".join(f"<span>{number}" for number in range(900))).find(".//span")
+    assert outer is not None
+    assert dom.text_of(outer, 3) == "012345"
+    assert dom.text_of(outer).endswith("898899")
+
+
 @pytest.mark.parametrize(
     ("base", "expected"),
     [

@@ -12,6 +12,7 @@ from newsportal.text import clean, dom
 
 MAX_LINKS = 5_000  # distinct addresses: seven times the richest front page of the development set
 MAX_TEXT_CHARS = 400  # no headline is longer; a card's whole text may be
+MAX_INSIDE = 200  # elements of a link that are read: links that nobody closed lie in one another, each with the rest of the page
 MAX_CARD_LEVELS = 5  # from the link up to the list entry that holds it
 MAX_CARD_CHARS = 2_000
 MAX_NODES = 4  # links to one URL whose surroundings are looked at
@@ -104,7 +105,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         for element in way:
             regions.setdefault(element, region)
         anchor = found.setdefault(url, Anchor(Address(url)))
-        text = dom.text_of(node)[:MAX_TEXT_CHARS]
+        text = dom.text_of(node, MAX_INSIDE)[:MAX_TEXT_CHARS]
         length = title_length(text)
         if length > anchor.length or not anchor.text:
             anchor.text, anchor.length = text, length
@@ -115,7 +116,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         anchor.title = anchor.title or clean(node.get("title") or "") or None
         above = node.getparent()
         inside = anchor.heading or (above is not None and above.tag in HEADINGS)
-        anchor.heading = inside or next(node.iter(*HEADINGS), None) is not None
+        anchor.heading = inside or any(one.tag in HEADINGS for one in islice(node.iter(), MAX_INSIDE))
     return list(found.values())
 
 
