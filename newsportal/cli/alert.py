@@ -15,11 +15,11 @@ from rich.console import Console
 
 from newsportal.cli.context import open_all
 from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
-from newsportal.cli.output import make_table, pick, print_json
+from newsportal.cli.output import make_table, pick, print_json, print_table
 from newsportal.errors import NewsportalError
 from newsportal.messages import format_time, local
 from newsportal.services.accounts import open_accounts
-from newsportal.services.accounts.alerts import Alert
+from newsportal.services.accounts.alerts import SCHEDULED, Alert
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.opening import EVERY, work_of
 from newsportal.services.alerts.preview import DAYS, preview
@@ -27,9 +27,10 @@ from newsportal.services.alerts.run import Work, follow_conditions, send_test, s
 from newsportal.services.events.following import EventFollower
 from newsportal.services.publishing.base import PutOff, Refused
 
-Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, or how its id begins; see newsportal alert list.")]
+Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, by its name or how its id begins; see newsportal alert list.")]
 
 YEAR: Final = 366
+HOURS_A_DAY: Final = 24
 
 
 @contextmanager
@@ -42,7 +43,7 @@ def open_work(sources: Path | None) -> Iterator[Work]:
 
 def alert_named(work: Work, begin: str) -> Alert:
     """Raises ``NewsportalError`` for none and for several."""
-    alerts = [alert for alert in work.accounts.alerts.all() if begin and alert.id.startswith(begin)]
+    alerts = [alert for alert in work.accounts.alerts.all() if begin and (alert.id.startswith(begin) or alert.name == begin)]
     if len(alerts) != 1:
         raise NewsportalError(f"there is {'no alert' if not alerts else 'more than one alert'} {begin!r}; see: newsportal alert list")
     return alerts[0]
@@ -73,20 +74,24 @@ def preview_(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """What an alert would have sent in the last days."""
+    """What an alert would have sent in the last days, had it been there; a briefing or what rises at each of its hours."""
     with open_work(sources) as work:
-        found = preview(work, alert_named(work, which), days)
+        found = preview(work, alert_named(work, which), days, hours=days * HOURS_A_DAY)
+        by_day = found.by_day(work.zone)
     if as_json:
         plain = [
             {"at": one.at.isoformat(), "stories": [{"id": item.id, "title": item.title} for item in one.items]} for one in found.planned
         ]
-        print_json({"messages": plain, "stories": found.stories, "capped": found.capped})
+        per_day = [{"day": day, "messages": messages, "stories": stories} for day, messages, stories in by_day]
+        print_json({"messages": plain, "days": per_day, "stories": found.stories, "capped": found.capped})
         return
     for message in found.planned:
         typer.echo(format_time(message.at))
         for item in message.items:
             typer.echo(f"  {item.title}  {item.site}")
-    typer.echo(f"{len(found.planned)} messages, {found.stories} stories{' and more' if found.capped else ''}")
+    if by_day:
+        print_table(make_table(("day", "messages", "stories"), by_day))
+    typer.echo(f"{len(found.planned)} messages, {found.stories} stories{' and more' if found.capped else ''} in {days} days")
 
 
 def _test(which: Which, sources: SourcesFile = None) -> None:
@@ -111,7 +116,7 @@ def send(
         while True:
             if work.index is not None:
                 work.index.follow(work.store)
-            if any(alert.about in ("event", "briefing") for alert in work.accounts.alerts.all()):
+            if any(alert.about in ("event", *SCHEDULED) for alert in work.accounts.alerts.all()):
                 while events.follow(work.store):
                     pass
             follow_conditions(work)

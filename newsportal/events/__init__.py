@@ -46,6 +46,9 @@ EVENT_TERMS: Final = 80
 CANDIDATES: Final = 5
 """Events that are tried for a story, the most similar first."""
 
+MOST_SHARED_BY_CHANCE: Final = 1
+"""Terms that two texts share and are of other events: short ones of a rubric or a place have nothing else in common."""
+
 FEW_STORIES: Final = 8
 """Up to so many stories an event is held to its places: larger ones have been told from everywhere."""
 
@@ -173,6 +176,8 @@ class EventClusters:
                 continue
             known = event.terms
             shared = sorted(((weight * known[term], term) for term, weight in terms.items() if term in known), reverse=True)
+            if len(shared) <= MOST_SHARED_BY_CHANCE < len(terms):
+                continue
             self._join(event, story, terms)
             return Membership(event.id, min(1.0, score), tuple(term for _, term in shared[:EXPLAINED]))
         self._join(self._events.get(story.id) or self._new(story.id), story, terms)

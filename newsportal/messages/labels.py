@@ -129,6 +129,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "about.search": "Search",
     "about.event": "Event",
     "about.briefing": "Briefing",
+    "about.rising": "What rises",
     "about.sources": "A source fails",
     "about.disk": "The disk gets full",
     "about.crawl": "No crawl comes to its end",

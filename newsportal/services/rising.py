@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from newsportal.classify.keywords import keywords
-from newsportal.events.rising import DAY, Mention, Rise, rising
+from newsportal.events.rising import DAY, PAST, Mention, Mentions, Rise, rising
 from newsportal.store.results import Story
 from newsportal.store.store import Store
 
@@ -46,10 +47,35 @@ def compile_board(store: Store, until: datetime, days: int, *, topic: str | None
     the calendar."""
 
     def mentions(since: datetime, before: datetime) -> Iterator[Mention]:
-        for row in store.founders(since, before, topic=topic, fetched=until):
-            words = row.keywords or (one.word for one in keywords(row.title, ""))  # articles of before keywords were stored
-            yield Mention(row.story_id, row.publisher, row.moment, tuple(words), row.event_id)
+        return map(_mention, store.founders(since, before, topic=topic, fetched=until))
 
+    return _board(store, mentions, until, days, topic, count)
+
+
+def replay_boards(store: Store, moments: Iterable[datetime], *, topic: str | None = None, count: int = ENTRIES) -> Iterator[Board]:
+    """The boards of the day before each of these moments (rising), as they stood then. Stories are read once; those of 29 days are held."""
+    held: deque[tuple[datetime, Mention]] = deque()
+    read: datetime | None = None
+    for until in moments:
+        oldest = until - (PAST + 1) * DAY
+        held.extend((row.first_seen, _mention(row)) for row in store.founders(max(read or oldest, oldest), until, topic=topic))
+        read = until
+        while held and held[0][1].moment < oldest:
+            held.popleft()
+        present = [mention for seen, mention in held if seen < until]
+
+        def mentions(since: datetime, before: datetime, present: list[Mention] = present) -> Iterable[Mention]:
+            return (one for one in present if since <= one.moment < before)
+
+        yield _board(store, mentions, until, 1, topic, count)
+
+
+def _mention(row: Any) -> Mention:
+    words = row.keywords or (one.word for one in keywords(row.title, ""))  # articles of before keywords were stored
+    return Mention(row.story_id, row.publisher, row.moment, tuple(words), row.event_id)
+
+
+def _board(store: Store, mentions: Mentions, until: datetime, days: int, topic: str | None, count: int) -> Board:
     found = rising(mentions, until, days, count)
     rises = (*found.events, *found.words)
     stories = store.listed({id for rise in rises for id in rise.stories[:SHOWN_STORIES]})

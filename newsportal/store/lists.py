@@ -211,11 +211,12 @@ class Lists(Part):
             return {id: found[present[id]] for id in ids if present.get(id) in found}
 
     def founders(self, since: datetime, until: datetime, *, topic: str | None = None, fetched: datetime | None = None) -> Iterator[Any]:
-        """Of each story its first article, the earliest first, streamed: id, story_id, event_id, publisher, moment, title, keywords.
+        """Of each story its first article, the earliest first, streamed: id, story_id, event_id, publisher, moment, first_seen, title,
+        keywords.
 
         Threads are left out. ``fetched``: only what was first seen before.
         """
-        columns = (getattr(ARTICLES.c, one) for one in ("id", "story_id", "publisher", "moment", "title", "keywords"))
+        columns = (getattr(ARTICLES.c, one) for one in ("id", "story_id", "publisher", "moment", "first_seen", "title", "keywords"))
         joined = ARTICLES.outerjoin(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
         wanted = select(*columns, EVENT_STORIES.c.event_id).select_from(joined).where(
             ARTICLES.c.moment < until, ARTICLES.c.fold_of.is_(None), _not_looked_for(ARTICLES.c.hidden).is_(None),

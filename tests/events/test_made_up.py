@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 from datetime import timedelta
 
 from madeup.events import DEMO, DOCUMENTS, fill
+from madeup.stories import lines_of, stories
 
 from newsportal.events import EventClusters
 from newsportal.services.events.following import EventFollower, story_of
@@ -40,3 +41,10 @@ def test_the_demo_shows_an_event_of_five_days() -> None:
     (event,) = store.events.listed().events
     assert event.stories == sum(one.event == DEMO for one in DOCUMENTS)
     assert event.last - event.first == timedelta(days=4)
+
+
+def test_flashes_of_one_rubric_are_events_of_their_own() -> None:
+    clusters, flashes = EventClusters(), [one for one in stories() if one.is_flash]
+    found = [clusters.add(story_of(one.id, one.title, lines_of(one.blocks), NOW)).event for one in flashes]
+    assert len(found) > 4
+    assert len(set(found)) == len(found)

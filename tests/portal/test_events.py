@@ -178,3 +178,14 @@ def test_the_api_edits_events(editor: httpx.Client, shelf: Store) -> None:
         assert editor.post(f"/api/v1/events/bridge/{path}", json=sent).status_code == 409
     assert editor.post("/api/v1/events/edits/999/undo").status_code == 409
     assert editor.patch("/api/v1/events/bridge", json={"pinned": True}).status_code == 200
+
+
+def test_the_page_shows_what_changed_in_the_texts(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+    assert "data-change" not in client.get("/event/bridge").text
+    (first,) = (story.head for story in shelf.listed([shelf.made[0]]).values())  # type: ignore[attr-defined]
+    text = TEXTS[0].replace("两人受伤", "三人受伤") * 3
+    newsroom.write(shelf, newsroom.article("大桥凌晨垮塌", text, url=first.url, site="站点0", topics=("旅游",), ago=4 * 1440))
+    page = client.get("/event/bridge?lang=zh").text.partition('id="changes-name"')[2]
+    assert f'href="/story/{first.story_id}/{first.id}/revisions"' in page
+    assert "<ins>" in page
+    assert "三" in page.partition("</section>")[0]

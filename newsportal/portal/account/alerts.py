@@ -19,7 +19,7 @@ from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
-from newsportal.services.accounts.alerts import OPERATORS, About, Alert, State
+from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, About, Alert, State
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import BadFields, Terms, alert_of, resumed
 from newsportal.services.alerts.opening import AlertSenderThread, work_of
@@ -84,6 +84,9 @@ def logged(alert: Alert) -> dict[str, Any]:
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
 
+OF: Final = (*OF_STORIES, *SCHEDULED)
+"""Fields of the form that say what the alert of this kind is of."""
+
 HISTORY: Final = 30  # messages that are shown of an alert
 
 
@@ -103,13 +106,13 @@ def alerts(request: Request, visit: Here) -> Response:
 @router.get("/alerts/new")
 def new_form(request: Request, visit: Here) -> Response:
     channel = visit.text("channel") or ""
-    given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "event", "briefing", "name")}
+    given = {name: visit.text(name, 500) or "" for name in ("about", *OF, "name")}
     if channel not in SERVICES or SERVICES[channel].needs not in terms(request).rights:
         return render(request, "alert_new.html", services=services(request), given={key: value for key, value in given.items() if value})
     language = visit.language if visit.language in LANGUAGES else "zh"
     values = {"about": "search" if given["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
-    if given["about"] == "briefing":
-        values |= {"when": "digest", "hours": "8"}
+    if given["about"] in SCHEDULED:
+        values |= {"when": "digest", "hours": "8" if given["about"] == "briefing" else "8, 12, 16, 20"}
     return alert_page(request, values | {key: value for key, value in given.items() if value})
 
 
@@ -215,13 +218,12 @@ def written(alert: Alert) -> dict[str, str]:
     secret = {field.name for field in SERVICES[alert.channel].fields if field.secret} if alert.channel in SERVICES else set(alert.fields)
     plain = {name: value for name, value in alert.fields.items() if name not in secret}
     quiet = alert.quiet or ("", "")
-    return plain | {
+    return {
+        **plain,
+        **dict.fromkeys(OF, ""),
+        alert.about: alert.of,
         "name": alert.name,
         "about": alert.about,
-        "topic": alert.of if alert.about == "topic" else "",
-        "search": alert.of if alert.about == "search" else "",
-        "event": alert.of if alert.about == "event" else "",
-        "briefing": alert.of if alert.about == "briefing" else "",
         "channel": alert.channel,
         "when": "digest" if alert.digest else "once",
         "hours": ", ".join(map(str, alert.digest)),
@@ -246,7 +248,7 @@ def alert_page(
     service = SERVICES.get(channel)
     about = {name: label("about", name, visit.say) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
     return render(
-        request, "alert.html", status, alert=before, values=values,
+        request, "alert.html", status, alert=before, values=values, by_day=seen.by_day(visit.portal.site.zone) if seen else (),
         faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
         called=title_of(channel, visit.say), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),

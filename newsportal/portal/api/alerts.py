@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from newsportal.errors import DependencyMissing
 from newsportal.portal.access import accounts_of, log, needs, signed
-from newsportal.portal.account.alerts import logged, own, terms, tested_enough, work
+from newsportal.portal.account.alerts import OF, logged, own, terms, tested_enough, work
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, Problem, describe
 from newsportal.portal.context import ThisPortal, Visit
@@ -28,18 +28,18 @@ from newsportal.services.publishing.base import PutOff, Refused
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=describe(404))
 
-AboutName = Literal["topic", "search", "event", "briefing", "sources", "disk", "crawl"]
+AboutName = Literal["topic", "search", "event", "briefing", "rising", "sources", "disk", "crawl"]
 
 
 class AlertIn(BaseModel):
     name: str = Field("", max_length=100, description="By default as the topic or the search.")
     about: AboutName = "topic"
     of: str = Field(
-        "", max_length=500, description="The topic's name (of a briefing: or nothing), the words of the search, or the id of the event."
+        "", max_length=500, description="The topic's name (briefing, rising: or nothing), the words of the search, or the id of the event."
     )
     channel: str = Field(description=f"One of: {', '.join(SERVICES)}.")
     fields: dict[str, str] = Field({}, description="What the channel needs. Secrets that are left out stay as they are.")
-    digest: list[int] = Field([], max_length=24, description="Hours of the day; none: at once. A briefing needs one.")
+    digest: list[int] = Field([], max_length=24, description="Hours of the day; none: at once. A briefing and rising need one.")
     quiet: tuple[int, int] | None = Field(None, description="From this hour to that nothing is sent.")
     per_hour: int = Field(6, ge=1, le=60)
     language: Literal["zh", "en"] = "zh"
@@ -143,7 +143,7 @@ def messages(request: Request, id: str) -> Sequence[Message]:
     return accounts_of(request).alerts.messages(id)
 
 
-@router.get("/alerts/{id}/preview", summary="What would have been sent in the last 7 days")
+@router.get("/alerts/{id}/preview", summary="What would have been sent in the last 30 days")
 def previewed(request: Request, portal: ThisPortal, id: str) -> list[PlannedOut]:
     found = preview(work(portal), own(request, id))
     return [PlannedOut(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
@@ -163,7 +163,7 @@ def test(request: Request, portal: ThisPortal, id: str) -> None:
 
 def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Alert:
     quiet = asked.quiet or ("", "")
-    given = dict.fromkeys(("topic", "search", "event", "briefing"), asked.of) | {
+    given = dict.fromkeys(OF, asked.of) | {
         "name": asked.name, "about": asked.about, "channel": asked.channel,
         "when": "digest" if asked.digest else "once", "hours": ", ".join(map(str, asked.digest)), "quiet_from": str(quiet[0]),
         "quiet_to": str(quiet[1]), "per_hour": str(asked.per_hour), "language": asked.language,

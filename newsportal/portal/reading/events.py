@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -13,12 +14,15 @@ from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
 from newsportal.portal.reading.picture_proxy import headline_picture
+from newsportal.portal.reading.story import State, states
 from newsportal.portal.render import address, render
+from newsportal.services.editing.differences import DiffLine
 from newsportal.services.events.timeline import view
 from newsportal.store.columns import EPOCH
 from newsportal.store.events import Event
 from newsportal.store.folding import HEAT_HALF_LIFE
 from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 from newsportal.text import clean
 
 router = APIRouter()
@@ -27,6 +31,8 @@ PAGE = 30
 ON_FRONT, FRESH = 4, timedelta(days=3)
 RELATED = 5
 PICTURES = 6
+CHANGED = 10  # articles of an event whose last change is shown
+LINES = 3  # that a change put in or took out, on the event's page
 EDITS = 10  # changes of editors that an event's page shows them
 
 
@@ -86,10 +92,18 @@ def event(request: Request, visit: Here, event_id: str) -> Response:
     pictures = filter(None, (headline_picture(visit.portal, story.head) for story in seen.stories))
     return render(
         request, "event.html", view=seen, pictures=list(dict.fromkeys(pictures))[:PICTURES],
-        weighed=weighed(visit.portal, found), related=related(visit, found, head),
+        changes=list(changes(store, seen.changed)), weighed=weighed(visit.portal, found), related=related(visit, found, head),
         feed=FeedAddresses.below(f"/event/{found.id}", found.title),
         edits=store.events.edits(found.id, limit=EDITS) if visit.may("edit") else (),
     )  # fmt: skip
+
+
+def changes(store: Store, changed: Sequence[StoredArticle]) -> Iterator[tuple[State, list[DiffLine]]]:
+    """The last change of each of these articles, with the first lines that differ."""
+    for article in changed[:CHANGED]:
+        last = states(article, store.revisions(article.id)[-1:])[0]
+        differ = [line for line in last.lines or () if any(piece.kind != "same" for piece in line)]
+        yield last, differ[:LINES]
 
 
 def existing(portal: Portal, event_id: str) -> Event:

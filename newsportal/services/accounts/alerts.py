@@ -21,14 +21,17 @@ from newsportal.store.columns import build
 from newsportal.store.dialects import Part, insert_new, upsert
 from newsportal.store.outbox import storable_reason
 
-About = Literal["topic", "search", "event", "briefing", "sources", "disk", "crawl"]
-"""Stories of a topic, stories that a search finds, stories of an event; the briefing at its hours; a source fails, the
-disk gets full, no crawl has come to an end."""
+About = Literal["topic", "search", "event", "briefing", "rising", "sources", "disk", "crawl"]
+"""Stories of a topic, stories that a search finds, stories of an event; the briefing and what rises, at the alert's hours; a
+source fails, the disk gets full, no crawl has come to an end."""
 
 State = Literal["waiting", "sending", "sent", "failed", "unknown", "withdrawn"]
 
 OF_STORIES: Final[tuple[About, ...]] = ("topic", "search", "event")
 """What tells of stories, as they come."""
+
+SCHEDULED: Final[tuple[About, ...]] = ("briefing", "rising")
+"""What is looked for at the hours of ``digest`` alone: one message each."""
 
 OPERATORS: Final[tuple[About, ...]] = ("sources", "disk", "crawl")
 """Conditions of the portal: for those who may watch it."""
@@ -40,8 +43,8 @@ CHANGES, SENDER = "changes", "sender"
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """``of``: the topic's name (of a briefing: or nothing), the words of the search or the event's id. ``fields``: what the channel needs,
-    secrets too. ``digest``: hours of the day at which all that is new is told at once; none: as it comes.
+    """``of``: the topic's name (briefing, rising: or nothing), the words of the search or the event's id. ``fields``: what the channel
+    needs, secrets too. ``digest``: hours of the day at which all that is new is told at once; none: as it comes.
     ``quiet``: from this hour to that nothing is sent.
     ``per_hour``: messages at most; what is more waits and goes into the next. ``after``: the change of the store since which it tells.
     """

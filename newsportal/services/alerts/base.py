@@ -22,7 +22,10 @@ WORDS: Final = {
     "zh": {
         "head": "「{name}」有 {number} 条新消息",
         "brief": "「{name}」有 {number} 件要闻",
+        "rise": "「{name}」有 {number} 项升温",
         "briefing": "简报 {when}",
+        "rising": "升温 {when}",
+        "counted": "{count} 条报道，往常 {expected} 条",
         "more": "另有 {number} 条",
         "test": "这是一条测试消息：通知渠道设置正确。",
         "sites": "{number} 家报道",
@@ -30,12 +33,16 @@ WORDS: Final = {
     "en": {
         "head": "{name}: {number} new",
         "brief": "{name}: {number} events",
+        "rise": "{name}: {number} rising",
         "briefing": "Briefing {when}",
+        "rising": "Rising {when}",
+        "counted": "{count} stories, {expected} expected",
         "more": "{number} more",
         "test": "This is a test: the channel is set up correctly.",
         "sites": "{number} sites",
     },
 }
+HEADS: Final = {"briefing": "brief", "rising": "rise"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def message_of(alert: Alert, items: Sequence[Item], key: str) -> AlertMessage:
-    head = WORDS[alert.language]["brief" if alert.about == "briefing" else "head"].format(name=clean(alert.name), number=len(items))
+    head = WORDS[alert.language][HEADS.get(alert.about, "head")].format(name=clean(alert.name), number=len(items))
     return AlertMessage(head, tuple(items), alert.language, key, alert.name)
 
 

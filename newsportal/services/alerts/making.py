@@ -10,7 +10,7 @@ from typing import Final
 
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
-from newsportal.services.accounts.alerts import OPERATORS, About, Alert
+from newsportal.services.accounts.alerts import OPERATORS, SCHEDULED, About, Alert
 from newsportal.services.accounts.base import Person, random_id
 from newsportal.services.alerts.base import BadField
 from newsportal.services.alerts.services import SERVICES
@@ -47,8 +47,9 @@ class Terms:
 
 
 def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
-    """``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` (its topic, or nothing), ``channel``, its fields,
-    ``when`` (``once`` or ``digest``; a briefing is always the latter), ``hours``, ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``.
+    """``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising`` (its topic, or nothing), ``channel``, its
+    fields,
+    ``when`` (``once`` or ``digest``; these two are always the latter), ``hours``, ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``.
     A secret that is left open stays as it was. Raises ``BadFields``."""
     faults: dict[str, Message] = {}
     about, of = _about(form, terms, faults)
@@ -93,11 +94,12 @@ def _about(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) ->
         if not words or len(words) > MAX_SEARCH:
             faults["search"] = Message("alert.no-search")
         return "search", words[:MAX_SEARCH]
-    if about == "briefing":
-        topic = form.get("briefing", "").strip()
-        if topic and topic not in terms.topics:
-            faults["briefing"] = Message("alert.no-topic")
-        return "briefing", topic
+    for scheduled in SCHEDULED:
+        if about == scheduled:
+            topic = form.get(about, "").strip()
+            if topic and topic not in terms.topics:
+                faults[about] = Message("alert.no-topic")
+            return scheduled, topic
     if about not in OPERATORS or "watch" not in terms.rights:
         faults["about"] = Message("alert.no-about")
         return "topic", ""
@@ -122,7 +124,7 @@ def _channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults
 
 
 def _digest(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
-    if form.get("when", "once") != "digest" and form.get("about") != "briefing":
+    if form.get("when", "once") != "digest" and form.get("about") not in SCHEDULED:
         return ()
     parts = [part.removesuffix(":00").removesuffix("点").removesuffix("时") for part in HOURS.split(form.get("hours", "").strip()) if part]
     if not parts or not all(part.isdecimal() and len(part) <= 2 and int(part) <= 23 for part in parts):

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 
-from newsportal.services.accounts.alerts import OPERATORS, Alert
+from newsportal.services.accounts.alerts import OPERATORS, SCHEDULED, Alert
 from newsportal.services.alerts.base import Item
-from newsportal.services.alerts.briefings import briefing_items, spans
 from newsportal.services.alerts.matching import GRACE, due_at, found_by, is_new, of_topic, schedule_messages
 from newsportal.services.alerts.run import TOGETHER, Work, allowed, conditions, item
+from newsportal.services.alerts.scheduled import ITEMS, spans
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 
-DAYS: Final = 7
-MOST: Final = 500  # stories that are looked through: of an alert that finds more nobody reads the preview to its end
+DAYS: Final = 30
+MOST: Final = 2000  # stories that are looked through: of an alert that finds more nobody reads the preview to its end
 PAGE: Final = 100
-BRIEFINGS: Final = 3  # of a preview, the last: each reads hundreds of stories
+HOURS: Final = {"briefing": 3, "rising": 30}
+"""Messages of a page's preview, the last: a briefing reads hundreds of stories, and what rises is compared with four weeks."""
 
 Found = tuple[Story, datetime | None]  # a story, and when it became known that the alert is about it
 
@@ -39,17 +40,26 @@ class Preview:
     stories: int
     capped: bool
 
+    def by_day(self, zone: tzinfo) -> list[tuple[date, int, int]]:
+        """Day, messages and what they tell of, the latest first; days without a message are left out."""
+        messages, things = Counter[date](), Counter[date]()
+        for one in self.planned:
+            day = one.at.astimezone(zone).date()
+            messages[day] += 1
+            things[day] += len(one.items)
+        return [(day, messages[day], things[day]) for day in sorted(messages, reverse=True)]
 
-def preview(work: Work, alert: Alert, days: int = DAYS) -> Preview:
-    """Raises ``StoreError``, and ``SearchError`` for a search."""
+
+def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = None) -> Preview:
+    """Raises ``StoreError``, and ``SearchError`` for a search. ``hours``: messages of a scheduled alert at most; default: :data:`HOURS`."""
     now = work.now()
     if alert.about in OPERATORS:
         if not allowed(work, alert):
             return Preview((), 0, capped=False)
         items = tuple(Item(one.key, one.says[alert.language], "", "") for one in conditions(work, (alert.about,)))
         return Preview((Planned(now, items),) if items else (), len(items), capped=False)
-    if alert.about == "briefing":
-        return _of_briefing(work, alert, days)
+    if alert.about in SCHEDULED:
+        return _of_hours(work, alert, days, hours or HOURS[alert.about])
     since = now - timedelta(days=days)
     then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
     stories = _of_search(work, then, now) if alert.about == "search" else OF[alert.about](work, then)
@@ -59,11 +69,11 @@ def preview(work: Work, alert: Alert, days: int = DAYS) -> Preview:
     return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
 
 
-def _of_briefing(work: Work, alert: Alert, days: int) -> Preview:
+def _of_hours(work: Work, alert: Alert, days: int, most: int) -> Preview:
     ended = spans(alert, work.now(), work.zone, days)
-    made = [(due_at(span[1], alert, work.zone), briefing_items(work.store, alert, span, work.url)) for span in ended[-BRIEFINGS:]]
-    planned = [Planned(at, tuple(items)) for at, items in reversed(made) if items]
-    return Preview(tuple(planned), sum(len(one.items) for one in planned), len(ended) > BRIEFINGS)
+    made = zip(ended[-most:], ITEMS[alert.about](work.store, alert, ended[-most:], work.url), strict=True)
+    planned = [Planned(due_at(until, alert, work.zone), tuple(items)) for (_, until), items in made if items]
+    return Preview(tuple(reversed(planned)), sum(len(one.items) for one in planned), len(ended) > most)
 
 
 def _of_topic(work: Work, alert: Alert) -> list[Found]:

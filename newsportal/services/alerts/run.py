@@ -21,11 +21,11 @@ from typing import Final
 from newsportal.errors import DependencyMissing
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
-from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, Alert, Message
+from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, Alert, Message
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts.base import Item, Setting, Unclear, headline, message_of, test_message
-from newsportal.services.alerts.briefings import briefing_items, new_briefings, span_of
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
+from newsportal.services.alerts.scheduled import ITEMS, scheduled_messages, span_of
 from newsportal.services.alerts.sending import send
 from newsportal.services.alerts.services import SERVICES
 from newsportal.services.publishing.base import PutOff, Refused
@@ -78,7 +78,7 @@ def step(work: Work) -> Tally:
     """One look: follow, then send. Raises ``StoreError`` and ``SearchError``."""
     tally = Tally()
     follow(work, tally)
-    follow_briefings(work, tally)
+    follow_hours(work, tally)
     deliver(work, tally)
     return tally
 
@@ -134,10 +134,10 @@ def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[
                 yield Message(alert.id, story.id, article.id, headline(article.title), found=now, due=due, changed=now)
 
 
-def follow_briefings(work: Work, tally: Tally) -> None:
-    """Keep the briefings whose hour has come."""
+def follow_hours(work: Work, tally: Tally) -> None:
+    """Keep the messages whose hour has come: briefings, and what rises."""
     book = work.accounts.alerts
-    due = new_briefings((alert for alert in book.all() if alert.enabled), work.now(), work.zone)
+    due = scheduled_messages((alert for alert in book.all() if alert.enabled), work.now(), work.zone)
     if new := [message for message in due if not book.has_announced(message.alert_id, [message.thing], [])]:
         tally.found += book.keep(new)
 
@@ -151,7 +151,7 @@ def deliver(work: Work, tally: Tally) -> None:
             continue
         while not work.stopped():
             bounded = replace(alert, per_hour=min(alert.per_hour, work.per_hour))
-            held = book.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about == "briefing" else TOGETHER)
+            held = book.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about in SCHEDULED else TOGETHER)
             if not held or not _one(work, alert, held, tally):
                 break
 
@@ -170,7 +170,7 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
     book, now = work.accounts.alerts, work.now()
     items = {message.thing: found for message in held if (found := items_of(work, alert, message))}
     gone = [message for message in held if message.thing not in items]
-    book.settle(gone, "withdrawn", now=now, reason="nothing happened" if alert.about == "briefing" else "it is not there any more")
+    book.settle(gone, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it is not there any more")
     held = [message for message in held if message.thing in items]
     if not held:
         return True
@@ -206,11 +206,11 @@ def _put_off(work: Work, alert: Alert, held: list[Message], error: PutOff, tally
 
 
 def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
-    """What a message says of a thing as it is now: a condition, the events of a briefing, a story; none where it is not there any more."""
+    """What a message says of a thing as it is now: a condition, what came by an hour, a story; none where it is not there any more."""
     if alert.about in OPERATORS:
         return [Item(message.thing, message.title, "", f"{work.url}/monitor" if work.url else "")]
-    if alert.about == "briefing":
-        return briefing_items(work.store, alert, span_of(message), work.url)
+    if alert.about in SCHEDULED:
+        return next(ITEMS[alert.about](work.store, alert, [span_of(message)], work.url))
     article = next(iter(work.store.articles([message.article_id])), None)
     story = next(iter(work.store.listed([article.story_id]).values()), None) if article is not None else None
     return [item(story, work.url)] if story is not None else []

@@ -55,13 +55,15 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """``stories``, the earliest first; ``tellers``: who reported, the first one first. ``placed``: why each story is in it."""
+    """``stories``, the earliest first; ``tellers``: who reported, the first one first. ``placed``: why each story is in it. ``changed``:
+    first articles of its stories that are not as they were published, the latest change first."""
 
     event: Event
     stories: tuple[Story, ...]
     points: tuple[Point, ...]
     tellers: tuple[Teller, ...]
     placed: dict[str, Placed]
+    changed: tuple[StoredArticle, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,9 @@ def view(store: Store, event: Event, zone: tzinfo) -> EventView:
     stories = tuple(sorted(store.listed(list(placed)).values(), key=lambda story: (story.head.moment, story.id)))
     texts = {one.story_id: one for one in store.articles([story.head.id for story in stories])}
     points = milestones(stories, [texts.get(story.id, story.head) for story in stories], zone)
-    return EventView(event, stories, points, tuple(store.events.tellers(event.id)), placed)
+    changed = [one for one in texts.values() if one.revision > 1]
+    changed.sort(key=lambda one: (one.corrected or one.fetched, one.id), reverse=True)
+    return EventView(event, stories, points, tuple(store.events.tellers(event.id)), placed, tuple(changed))
 
 
 def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:

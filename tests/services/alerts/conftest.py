@@ -175,6 +175,7 @@ class Desk:
             topics=topics,
             published=said.pop("published", self.clock[0]),
             language="zh",
+            **said,
         )
         added = self.work.store.add(made, [FoldKey(same, "同题")] if same else [], now=self.clock[0])
         if self.work.index is not None:

@@ -1,9 +1,9 @@
-"""The briefing as an alert: at its hours, of what came since the hour before, once; nothing where nothing happened."""
+"""Alerts at hours: the briefing, of what came since the hour before, and what rises; once, and nothing where nothing happened."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,9 +11,9 @@ import pytest
 
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import AlertMessage, Item
-from newsportal.services.alerts.briefings import spans
 from newsportal.services.alerts.preview import preview
 from newsportal.services.alerts.run import step
+from newsportal.services.alerts.scheduled import spans
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长李林说，首航定在五月一日。"
@@ -106,3 +106,51 @@ def test_a_channel_of_few_bytes_gets_whole_events_and_the_number_of_the_others(l
     assert len(text.encode()) <= limit
     assert "另有" in text
     assert "…" not in text
+
+
+def storm(desk: Any, hours: float, name: str, count: int = 4) -> None:
+    for number in range(count):
+        desk.pass_time(hours=hours / count)
+        desk.write(f"{name}{number}", f"{name}来了。", site=f"站{number % 3}", keywords=(name,), topics=("航运",))
+
+
+def rising(desk: Any, receiver: Any) -> Alert:
+    """An alert on what rises at eight and noon, after three days of ordinary weather. It is 08:30 of the fourth."""
+    alert = brief(desk, receiver, name="升温", about="rising", of="航运", digest=(8, 12))
+    desk.pass_time(hours=-1.5)
+    for day in range(3):
+        for number in range(5):
+            desk.write(f"天气{day}{number}", site=f"站{number}", keywords=("天气",), topics=("航运",))
+        desk.pass_time(hours=24)
+    return alert
+
+
+def test_what_rises_is_sent_at_its_hours_once(desk: Any, receiver: Any) -> None:
+    rising(desk, receiver)
+    assert step(desk.work).sent == 0
+    storm(desk, 3.0, "台风")
+    desk.pass_time(hours=1)  # 12:30
+    assert step(desk.work).sent == 1
+    assert step(desk.work).sent == 0
+    told = receiver.got[0][2]
+    assert (told["title"], [one["title"] for one in told["stories"]]) == ("「升温」有 1 项升温", ["台风"])
+    assert "4 条报道，往常 0.5 条 · 3 家报道" in told["text"]
+    assert told["text"].count("https://portal.example/story/") == 3
+    desk.pass_time(hours=20)  # 08:30: it rises still
+    assert step(desk.work).sent == 0
+    assert len(receiver.got) == 1
+
+
+def test_the_preview_of_what_rises_tells_what_was_sent(desk: Any, receiver: Any) -> None:
+    alert = rising(desk, receiver)
+    storm(desk, 3.0, "台风")
+    desk.pass_time(hours=1)
+    step(desk.work)
+    storm(desk, 18.0, "海带", 6)
+    desk.pass_time(hours=2)  # 08:30
+    step(desk.work)
+    seen = preview(desk.work, alert, 2)
+    assert [[item.title for item in one.items] for one in reversed(seen.planned)] == [["台风"], ["海带"]]
+    assert receiver.stories == ["台风", "海带"]
+    assert seen.by_day(SHANGHAI) == [(date(2026, 5, 24), 1, 1), (date(2026, 5, 23), 1, 1)]
+    assert preview(desk.work, replace(alert, of="旅游"), 2).planned == ()
