@@ -162,6 +162,17 @@ def _weights() -> dict[str, float]:
     return table | dict.fromkeys(NEWS_WORDS, 0.0)
 
 
+def is_name(word: str) -> bool:
+    """Whether the dictionary has a keyword as a name, or does not have it: new names and those in letters."""
+    return _names_table().get(fold_characters(word)) != 0.0
+
+
+@made_once
+def _names_table() -> WordTable:
+    """Of each word of the dictionary whether it is a name."""
+    return cached_table("names", (dictionary_version(), NAMES), lambda: {word: float(kind[:2] in NAMES) for word, kind in kinds()})
+
+
 def _latin(title: str, both: str) -> dict[str, float]:
     """Words and names of texts in alphabets: how often, and whether the title has them. No table says how rare they are."""
     words = [word for word in LATIN.findall(both) if word.lower() not in ENGLISH and len(word) >= (2 if word[0].isupper() else MIN_LATIN)]

@@ -27,9 +27,10 @@ from newsportal.portal.site import Site, site_of
 from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, T, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
-from newsportal.search.overview import Overview, overview, similar
+from newsportal.search.overview import Overview, overview
 from newsportal.services.accounts import Accounts, Right, Signed
 from newsportal.services.accounts.marks import Marked
+from newsportal.services.events.related import related
 from newsportal.sources import Source, Sources, categories
 from newsportal.sources.timing import ENGINE, refusal
 from newsportal.sources.watched import Judged, Watched, judged, watched
@@ -51,10 +52,10 @@ HEALTH_SECONDS, HEALTH_SPARE = 60.0, 10.0
 READING_SECONDS = 60.0  # the months of the monitor may be this old: counting them reads every view and offer
 OVERVIEW_SECONDS = 120.0  # a topic's numbers may be this old: each takes a search through thousands of reports
 COMPILED_SECONDS = 300.0  # a briefing or a board of what rises may be this old
-SIMILAR = 4
-SIMILAR_SECONDS = 900.0
+RELATED = 6  # of its event, and of others
+RELATED_SECONDS = 900.0
 
-SIMILAR_WITHIN = 0.05
+RELATED_WITHIN = 0.05
 """So long a story waits for them, in seconds: among a million articles the search may take ten times that. Who reads it next has them."""
 
 MOST_DIGITS = 18  # of a number in an address: as many as every database takes
@@ -100,8 +101,8 @@ class Portal:
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
     _compiled: TtlCache[Any] = field(default_factory=lambda: TtlCache(COMPILED_SECONDS, 200), repr=False, compare=False)
     _compiling: Lock = field(default_factory=Lock, repr=False, compare=False)
-    _similar: BackgroundCache[tuple[Hit, ...]] = field(
-        default_factory=lambda: BackgroundCache(TtlCache(SIMILAR_SECONDS, 2_000), SIMILAR_WITHIN), repr=False, compare=False
+    _related: BackgroundCache[list[str]] = field(
+        default_factory=lambda: BackgroundCache(TtlCache(RELATED_SECONDS, 2_000), RELATED_WITHIN), repr=False, compare=False
     )
 
     @cached_property
@@ -120,7 +121,7 @@ class Portal:
     def stop(self) -> None:
         """Waits for what goes on beside the pages: the store is closed next."""
         self.counts.stop()
-        self._similar.stop()
+        self._related.stop()
 
     def tally(self) -> Tally:
         """The store's totals, some seconds old: counting reads every row of a label, and every page shows some."""
@@ -165,17 +166,14 @@ class Portal:
             found: T = self._compiled.get((until.timestamp() // COMPILED_SECONDS, *key), make)
             return found
 
-    def similar(self, article: StoredArticle) -> tuple[Hit, ...]:
-        """Stories about the same things; none without an index, while it is away, and until they are found."""
-        index = self.index
-        if index is None:
-            return ()
+    def related(self, article: StoredArticle) -> tuple[Story, ...]:
+        """Stories of its event, then others about the same things; none while the index is away, and until they are found."""
+        store, index = self.store, self.index
         try:
-            found = self._similar.get((article.id, article.revision), lambda: similar(index, article, limit=SIMILAR)) or ()
+            ids = self._related.get((article.id, article.revision), lambda: related(store, index, article, RELATED)) or ()
         except SearchError:
             return ()
-        hidden = {one.id for one in self.store.articles([hit.id for hit in found]) if one.hidden is not None} if found else set()
-        return tuple(hit for hit in found if hit.id not in hidden)  # what editors hide goes at once, however long the rest is kept
+        return tuple(self.store.listed(ids).values()) if ids else ()  # what editors hide goes at once, however long the rest is kept
 
     @cached_property
     def fronts(self) -> Fronts:

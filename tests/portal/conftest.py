@@ -56,7 +56,7 @@ def messages() -> ModuleType:
     return MESSAGES
 
 
-context.SIMILAR_WITHIN = 30.0  # how busy the machine is must not decide what a page of the tests shows
+context.RELATED_WITHIN = 30.0  # how busy the machine is must not decide what a page of the tests shows
 
 Serve = Callable[..., httpx.Client]
 

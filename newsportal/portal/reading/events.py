@@ -115,8 +115,8 @@ def existing(portal: Portal, event_id: str) -> Event:
 
 def related(visit: Visit, event: Event, head: StoredArticle | None) -> list[Event]:
     """Other events of stories about the same things."""
-    hits = visit.portal.similar(head) if head is not None else ()
+    stories = visit.portal.related(head) if head is not None else ()
     store = visit.portal.store
-    ids = dict.fromkeys(one.event_id for one in store.events.of([hit.story_id for hit in hits]).values() if one.event_id != event.id)
+    ids = dict.fromkeys(one.event_id for one in store.events.of([story.id for story in stories]).values() if one.event_id != event.id)
     found = (store.events.event(id) for id in ids)
     return [one for one in found if one is not None and one.stories and clean(one.title)][:RELATED]

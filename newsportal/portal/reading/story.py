@@ -18,7 +18,6 @@ from newsportal.portal.reading.for_you import Suggested, further
 from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
 from newsportal.portal.render import address, render
 from newsportal.portal.safe_text import body, minutes, paragraphs, pictures, title
-from newsportal.search.base import Hit
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.services.events.timeline import Neighbourhood, neighbourhood
 from newsportal.store.gallery_tables import StoredGallery, StoredPicture
@@ -29,6 +28,7 @@ from newsportal.store.threads import StoredPost, StoredThread
 from newsportal.text import clean
 
 MOST_HEADLINES: Final = 30  # headlines that are compared: more nobody reads
+RELATED: Final = 4  # stories beside one
 MOST_STATES: Final = 20  # states of an article that are compared, the newest ones
 
 
@@ -257,14 +257,14 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
         request, "story.html", story=found, article=article, versions=found.versions, body=body(article, shown),
         pictures=pictures(article, shown), older=older, newer=newer, topic=topic, suggested=further(visit, found.id),
         headlines=headlines(found, article), minutes=minutes(article.text), event_near=near,
-        similar=unlike(visit.portal.similar(article), near),
+        related=beyond(visit.portal.related(article), near)[:RELATED],
     )  # fmt: skip
 
 
-def unlike(hits: Sequence[Hit], near: Neighbourhood | None) -> list[Hit]:
+def beyond(stories: Sequence[Story], near: Neighbourhood | None) -> list[Story]:
     """Those that do not stand on the page already as neighbours in the event."""
     shown = {story.id for story in (near.before, near.after) if story is not None} if near else set()
-    return [hit for hit in hits if hit.story_id not in shown]
+    return [story for story in stories if story.id not in shown]
 
 
 def neighbours(store: Store, story: Story, topic: str | None) -> tuple[Story | None, Story | None]:
