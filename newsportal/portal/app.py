@@ -60,6 +60,7 @@ from newsportal.portal.reading import (
     feeds,
     for_you,
     front_page,
+    oembed,
     photos,
     reader_profile,
     rising,
@@ -80,6 +81,7 @@ from newsportal.store.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
     front_page.router,
+    oembed.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
     *(page.router for page in (story_lists, photos, briefing, rising)),
     picture_router,

@@ -63,6 +63,7 @@ READERS = {
     "/robots.txt",
     "/favicon.ico",
     "/opensearch.xml",
+    "/oembed",
     "/api",
     "/api/openapi.json",
     "/api/v1/me",

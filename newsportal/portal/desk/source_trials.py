@@ -6,6 +6,7 @@ Both look at other sites, so they run beside the pages (:mod:`newsportal.portal.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any, cast, get_args
 from urllib.parse import urlsplit
@@ -26,6 +27,7 @@ from newsportal.portal.desk.sources_yaml import config_of, entry, path_of, write
 from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.reading.feeds import base_address
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form, FormFields, Refused
 from newsportal.portal.wording import by_field
@@ -44,6 +46,9 @@ router = APIRouter(dependencies=[needs(Right.EDIT)])
 
 MOST_SHOWN = 100
 """Sources of a list that are shown each with its fields: a form of more is no reading. All others are taken as they come, or not."""
+
+BOOKMARKLET = "javascript:location.href='%s/sources/new?url='+encodeURIComponent(location.href)"
+ADDRESS = re.compile(r"https?://[^\s<>\"']+")
 
 NEWEST = 10  # articles of a source that was visited
 SHOWN = 5  # entries of a proposal, and of a trial twice as many
@@ -210,14 +215,20 @@ def _new_page(
     file_fault: str | None = None,
 ) -> Response:
     visit = Visit(request)
-    given = fields or FormFields({"addresses": visit.text("url", 2000) or ""})
+    given = fields or FormFields({"addresses": _shared_address(visit)})
     return render(
         request, "source_new.html", status if fault or file_fault else 200, addresses=given.get("addresses", ""),
         kind=given.get("kind", ""), everything=given.get("everything", ""),
         families=[(family, visit.say(KINDS[FAMILIES[family]])) for family in get_args(Family)],
         kinds=[(kind, visit.say(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
-        most=MAX_ADDRESSES, file=path_of(request),
+        most=MAX_ADDRESSES, file=path_of(request), bookmarklet=BOOKMARKLET % base_address(request),
     )  # fmt: skip
+
+
+def _shared_address(visit: Visit) -> str:
+    """What the bookmarklet or another app shared: ``url``, else the first address in ``text``, as telephones do it."""
+    found = ADDRESS.search(visit.text("text", 2000) or "")
+    return visit.text("url", 2000) or (found[0] if found else "")
 
 
 def _trial_page(
