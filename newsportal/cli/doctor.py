@@ -21,12 +21,13 @@ from newsportal.cli.hints import counted, hosts, resolvable_hosts
 from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
-from newsportal.messages import local
+from newsportal.messages import Message, local
 from newsportal.net.rendering import Limits, find_chromium, missing, standalone
 from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
 from newsportal.search.docs import seen
 from newsportal.sources import Sources
+from newsportal.sources.places import Place
 from newsportal.sources.watched import judged, summary, watched
 from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
@@ -132,6 +133,19 @@ def _health(sources: Sources) -> Result:
     return Result(None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
 
 
+def _sign_ins(sources: Sources) -> Result | None:
+    """The sources where somebody is signed in, by what their last visits met."""
+    named = [source.key for source in sources.all() if isinstance(source, Place) and source.enabled and source.signs_in]
+    if not named:
+        return None
+    with closing(open_store(sources.store)) as store:
+        last = store.visits.recent(named, each=1)
+    expired = [key for key in named for visit in last.get(key, ()) if "sign-in" in {*visit.list_failed, *visit.failed}]
+    if expired:
+        return Result(False, f"{', '.join(expired)}: the sign-in has expired, or was refused", str(Message("remedy.sign-in")))
+    return Result(True, f"{counted(len(named), 'source')} with a sign-in, none refused at the last visit")
+
+
 def _filter(sources: Sources) -> Result:
     """The filter of known addresses. A crawl makes it when there is none, so the only thing amiss is a Redis that is away."""
     from newsportal.crawl.seen_filter import filter_status
@@ -212,6 +226,7 @@ CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]
     "store": (_store, "name another place under store: in sources.yaml"),
     "search index": (_index, "start the server that index: names, or delete the index file; it is built anew"),
     "sources' health": (_health, None),
+    "sign-ins": (_sign_ins, "see what is said of the store"),
     "known addresses": (_filter, "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked"),
     "queue of requests": (_queue, "start that Redis, or mend frontier in sources.yaml; nothing is lost: the store knows its links"),
     "browser": (_browser, None),

@@ -43,6 +43,7 @@ _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("timeout", "the server did not answer in time", ("timeout", "render-timeout")),
     ("timeout", "it took too long; the next visit goes on", ("too-slow",)),
     ("login", "only members may read it", ("login", "http-401")),
+    ("sign-in", "the sign-in of the source is no longer valid", ("sign-in",)),
     ("blocked", "the site asked for a captcha or a login; it rests for a while", ("blocked", "captcha", "challenge")),
     ("blocked", "the site does not give the page to us", ("http-403", "http-451")),
     ("busy", "the site asked for fewer visits", ("http-429",)),

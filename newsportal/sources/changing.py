@@ -14,6 +14,7 @@ from newsportal.errors import NewsportalError
 from newsportal.sources.editing import Change, add_following, cut_following
 from newsportal.sources.history import digest_of
 from newsportal.sources.parts import Source
+from newsportal.sources.places import ADDRESS_KEYS
 from newsportal.sources.reading import Unreadable, read
 from newsportal.sources.splicing import EntryChange, name_of
 from newsportal.sources.uris import VARIABLE
@@ -130,11 +131,15 @@ def entry_digest(entry: Mapping[str, Any]) -> str:
 
 
 def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
-    """The keys whose new values name environment variables (``${NAME}``) that stood there not before.
+    """The keys whose new values name environment variables (``${NAME}``) that stood there not before, or say where those of the entry's
+    sign-in are sent.
 
     What the environment holds, whoever starts the portal knows: who may only write addresses must not send it to one.
     """
-    return [key for key, value in values.items() if VARIABLE.search(json.dumps(value, default=str)) and value != before.get(key)]
+    signs_in = bool(before.get("headers") or before.get("cookies"))
+    where = {*ADDRESS_KEYS, "verify_certificate"} if signs_in else set()
+    changed = (key for key, value in values.items() if value != before.get(key))
+    return [key for key in changed if key in where or VARIABLE.search(json.dumps(values[key], default=str))]
 
 
 def _found(document: CommentedMap, kind: str, name: str, seen: str | None) -> tuple[int, CommentedMap]:

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
 from newsportal.messages import Message
 from newsportal.sources.methods import Extracting
 from newsportal.sources.parts import Minutes, Part, Priority, Source
-from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, Rule, Rules, Url, Urls, Words, mistake
+from newsportal.sources.values import DAY, HeaderName, Hours, Line, Name, Names, Patterns, Rule, Rules, Secret, Url, Urls, Words, mistake
 
 if TYPE_CHECKING:
     from newsportal.extractors.article.rule import ArticleRule
 
 Pages = Annotated[int, Field(ge=1, le=50)]  # list pages, the first included
+
+
+ADDRESS_KEYS = ("url", "prefix", "seeds", "boards")
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    except ValueError:
+        return "", None, None
 
 
 class Place(Source):
@@ -37,6 +50,35 @@ class Place(Source):
     """false: a certificate that is expired or not trusted is accepted here."""
     render: bool = False
     """true: pages are rendered in a browser first (needs the extra 'render' and Chromium)."""
+    headers: Mapping[HeaderName, Secret] = {}
+    """Headers for a site where you are signed in, from the environment (${NAME}); sent to the hosts of this source's addresses alone."""
+    cookies: Mapping[HeaderName, Secret] = {}
+    """Cookies for a site where you are signed in, likewise."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """What the file says of where it is."""
+        found = (getattr(self, key, None) or () for key in ADDRESS_KEYS)
+        return tuple(url for value in found for url in ((value,) if isinstance(value, str) else value))
+
+    @property
+    def signs_in(self) -> bool:
+        return bool(self.headers or self.cookies)
+
+    def sign_in(self, url: str) -> dict[str, str]:
+        """The headers that go with a request for ``url``, names in lower case: empty for another host, port or scheme than the source's."""
+        if not self.signs_in or _origin(url) not in map(_origin, self.addresses):
+            return {}
+        found = {name.lower(): value.get_secret_value() for name, value in self.headers.items()}
+        cookies = [found.get("cookie"), *(f"{name}={value.get_secret_value()}" for name, value in self.cookies.items())]
+        return found | ({"cookie": "; ".join(filter(None, cookies))} if any(cookies) else {})
+
+    @model_validator(mode="after")
+    def _signs_in_over_https(self) -> Self:
+        for key in ("headers", "cookies"):
+            if getattr(self, key) and not all(_origin(url)[0] == "https" for url in self.addresses):
+                raise mistake(Message("sources.secret-http"), at=(key,))
+        return self
 
     @property
     def publisher(self) -> str:

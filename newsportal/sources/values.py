@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from newsportal.extractors.lists import selector
@@ -58,6 +58,10 @@ def hours_of(written: Any) -> tuple[int, ...]:
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What breaks lines and terminals: control characters, separators and direction overrides."""
+
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110, 5.6.2
+TRANSPORT = frozenset("accept-encoding connection content-length expect host range te trailer transfer-encoding upgrade".split())
+"""Headers that the connection itself needs."""
 
 MAX_NAME_CHARS = 100
 INDEX_SCHEMES = ("sqlite", "elasticsearch")
@@ -105,6 +109,25 @@ def _expanded(value: Any, info: ValidationInfo) -> Any:
     if found != value:
         context.get("filled", set()).add(found)
     return found
+
+
+def _secret(value: Any, info: ValidationInfo) -> Any:
+    """A text that names at least one ``${NAME}``, filled in. No message shows it."""
+    if not isinstance(value, str) or not (named := uris.VARIABLE.findall(value)) or any(default for _, default in named):
+        raise mistake(Message("sources.plain-secret"), Message("hint.secret"))
+    environ = (info.context or {}).get("environ", os.environ)
+    if unset := next((name for name, _ in named if name not in environ), None):
+        raise mistake(Message("sources.variable", name=unset), Message("hint.set", name=unset))
+    found = _expanded(value, info)
+    if CONTROL.search(found) or not found.isascii() or not found.strip():
+        raise mistake(Message("sources.odd-secret"))
+    return found.strip()
+
+
+def _header_name(value: str) -> str:
+    if not TOKEN.fullmatch(value) or value.lower() in TRANSPORT:
+        raise mistake(Message("sources.header", found=repr(value)))
+    return value
 
 
 def _uri(schemes: tuple[str, ...]) -> Callable[[str, ValidationInfo], str]:
@@ -224,6 +247,11 @@ TimeZone = Annotated[str, AfterValidator(_zone)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 Filled = Annotated[str, BeforeValidator(_expanded), StringConstraints(min_length=1, max_length=2000)]
 """A text with ``${NAME}`` filled in from the environment."""
+
+Secret = Annotated[SecretStr, BeforeValidator(_secret, json_schema_input_type=str)]
+"""A text that comes from the environment, and is never shown."""
+
+HeaderName = Annotated[str, AfterValidator(_header_name)]
 
 StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_no_destination), AfterValidator(_uri(STORES))]
 RedisUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(REDIS_SCHEMES))]

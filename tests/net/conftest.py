@@ -138,9 +138,23 @@ def slowly() -> Callable[..., Iterator[bytes]]:
     return drip
 
 
+@dataclass
+class TlsSite:
+    """What it was asked, as it came."""
+
+    port: int = 0
+    seen: list[bytes] = field(default_factory=list)
+
+
 @pytest.fixture
-def tls_port(tmp_path: Path) -> Iterator[int]:
-    """An HTTPS server with a certificate that nobody signed."""
+def tls_port(tls_site: TlsSite) -> int:
+    return tls_site.port
+
+
+@pytest.fixture
+def tls_site(tmp_path: Path) -> Iterator[TlsSite]:
+    """An HTTPS server with a certificate that nobody signed. /moved leads to its other name, /members asks who one is."""
+    site = TlsSite()
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1"]
     made = subprocess.run([*command, "-keyout", key, "-out", certificate, "-days", "2"], capture_output=True, check=False)
@@ -151,15 +165,19 @@ def tls_port(tmp_path: Path) -> Iterator[int]:
     loop = asyncio.new_event_loop()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret")
+        head = await reader.readuntil(b"\r\n\r\n")
+        site.seen.append(head)
+        moved = f"302 Found\r\nlocation: https://localhost:{site.port}/landed"
+        status = {b"/moved": moved, b"/members": "401 Unauthorized"}.get(head.split()[1], "200 OK")
+        writer.write(f"HTTP/1.1 {status}\r\nset-cookie: s=renewed\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret".encode())
         await writer.drain()
         writer.close()
 
     server = loop.run_until_complete(asyncio.start_server(answer, "127.0.0.1", 0, ssl=context))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    yield server.sockets[0].getsockname()[1]
+    site.port = server.sockets[0].getsockname()[1]
+    yield site
     loop.call_soon_threadsafe(server.close)
     loop.call_soon_threadsafe(loop.call_later, 0.05, loop.stop)
     thread.join()

@@ -115,7 +115,8 @@ def test_every_engine_that_is_named_exists(file: str) -> None:
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.+?)```", DOCUMENT, re.DOTALL))
 def test_the_examples_of_the_document_load(example: str) -> None:
     declared = "engines:\n- {name: 站内搜索, url: 'https://a.example/?q=##QUERY##'}\n" if "站内搜索]" in example else ""
-    assert parse((example + declared).encode(), Path("/srv/sources.yaml"), {}).version == 1
+    environ = dict.fromkeys(re.findall(r'"(?:Bearer )?\$\{(\w+)\}"', example), "a secret")  # of sign-ins, which have no default
+    assert parse((example + declared).encode(), Path("/srv/sources.yaml"), environ).version == 1
 
 
 def test_the_schema_in_docs_is_the_present_one() -> None:

@@ -20,6 +20,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from newsportal.crawl.handlers.guarded import OF_PAGE, PACER, GuardedHandler, delay_of
 from newsportal.crawl.requests import host_of
+from newsportal.crawl.sign_in import SignIns
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
 from newsportal.messages import Message, joined
 from newsportal.net.archive import Exchange, Index, Recorded, Writer, open_index
@@ -129,6 +130,7 @@ class Handler(BaseDownloadHandler):
             raise NotConfigured(str(error)) from error
         self._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         self._guarded: dict[bool, GuardedHandler] = {}
+        self._sign_ins = SignIns(crawler)
         self._renderer: Renderer | None = None
         self._stopping = False
 
@@ -177,7 +179,11 @@ class Handler(BaseDownloadHandler):
         verify = request.meta.get("verify_certificate") is not False
         if verify not in self._guarded:
             self._guarded[verify] = GuardedHandler(self.crawler, self._outfit.policy, verify=verify)
-        return await self._guarded[verify].download_request(request)
+        if not (signed := self._sign_ins.headers_of(request)):
+            return await self._guarded[verify].download_request(request)
+        response = await self._guarded[verify].download_request(request.replace(headers={**request.headers, **signed}))
+        response.headers.pop("Set-Cookie", None)  # a new session is as secret as the old one
+        return response
 
     async def close(self) -> None:
         if self._renderer is not None:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Self
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
+from newsportal.crawl.sign_in import SignIns
 from newsportal.text.dom import decode
 
 MAX_PAGE = 200_000  # Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched.
@@ -58,7 +61,8 @@ SEPARATOR = re.compile(r"\s[-|·—–]\s|[-_|—–]")
 
 
 class ChallengePage(IgnoreRequest):
-    """Raised instead of a page that is none: ``reason`` ``challenge`` or ``login``. The spider's errback counts it; it may pass."""
+    """Raised instead of a page that is none: ``reason`` ``challenge``, ``login``, or ``sign-in`` where that of the source has expired.
+    The spider's errback counts it; it may pass."""
 
     passing = True
 
@@ -96,14 +100,23 @@ def _demanded(body: bytes) -> str | None:
 class ChallengeMiddleware:
     """Turns such answers to a source's requests into counted failures. Engines recognise their own, and rest."""
 
+    def __init__(self, crawler: Crawler) -> None:
+        self._sign_ins = SignIns(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises :class:`ChallengePage`."""
         source = str(request.meta.get("source") or "engine:")
-        if source.startswith("engine:") or not response.body:
+        if source.startswith("engine:"):
             return response
         headers = {name: (response.headers.get(name) or b"").decode("latin-1") for name in HEADERS}
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        reason = challenge_of(response.body, content_type, headers)
+        reason = challenge_of(response.body, content_type, headers) if response.body else None
+        if self._sign_ins.is_refused(request, response, reason):
+            raise ChallengePage(request.url, "sign-in")
         if reason:
             raise ChallengePage(request.url, reason)
         return response

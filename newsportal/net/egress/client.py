@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -32,6 +32,13 @@ OURS = {"user-agent": "newsportal", "accept": "*/*", "accept-encoding": "gzip, d
 
 SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 """Headers that go to the origin they were meant for, and to no other."""
+
+SignIn = Callable[[str], Mapping[str, str]]
+"""The headers, names in lower case, that an address alone may have."""
+
+
+def no_sign_in(url: str) -> Mapping[str, str]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +68,12 @@ def fetch(
     headers: Mapping[str, str] | None = None,
     verify: bool = True,
     follow: bool = True,
+    sign_in: SignIn = no_sign_in,
 ) -> Page:
     """:func:`fetch_async` for callers that have no event loop running."""
-    asking = fetch_async(url, policy, max_bytes=max_bytes, timeout=timeout, headers=headers, verify=verify, follow=follow)
-    return asyncio.run(asking)
+    return asyncio.run(
+        fetch_async(url, policy, max_bytes=max_bytes, timeout=timeout, headers=headers, verify=verify, follow=follow, sign_in=sign_in)
+    )
 
 
 async def fetch_async(
@@ -76,16 +85,18 @@ async def fetch_async(
     headers: Mapping[str, str] | None = None,
     verify: bool = True,
     follow: bool = True,
+    sign_in: SignIn = no_sign_in,
 ) -> Page:
     """The page at ``url`` whatever its status, at most ``max_bytes`` as sent and as unpacked, within ``timeout`` seconds.
 
     ``headers`` replace ours; ``verify=False`` takes any certificate; with ``follow=False`` a redirect raises :class:`Redirected`, for
-    one who asks the target's robots.txt first. Raises :class:`EgressDenied` and :class:`FetchFailed`.
+    one who asks the target's robots.txt first. ``sign_in`` says what
+    further headers an address gets, each one of a redirect anew. Raises :class:`EgressDenied` and :class:`FetchFailed`.
     """
     wanted = OURS | {name.lower(): value for name, value in (headers or {}).items()}
     with _translated_errors(url, timeout):
         async with asyncio.timeout(timeout), _pool(policy, verify) as pool:
-            return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes, follow=follow)
+            return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes, follow=follow, sign_in=sign_in)
 
 
 class Exchange(Protocol):
@@ -164,10 +175,17 @@ def _trust(verify: bool) -> ssl.SSLContext:
 
 
 async def _follow(
-    pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], policy: Policy, max_bytes: int, *, follow: bool
+    pool: httpcore.AsyncConnectionPool,
+    url: str,
+    headers: Mapping[str, str],
+    policy: Policy,
+    max_bytes: int,
+    *,
+    follow: bool,
+    sign_in: SignIn,
 ) -> Page:
     for _ in range(MAX_REDIRECTS + 1):
-        answer = await _ask(pool, url, headers, max_bytes)
+        answer = await _ask(pool, url, {**headers, **sign_in(url)}, max_bytes)
         target = answer.headers.get("location")
         if answer.status not in REDIRECTS or not target:
             body = _unpacked(url, answer, max_bytes)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from newsportal.errors import FetchFailed, NewsportalError, RenderFailed
 from newsportal.items import Page
 from newsportal.net import egress
+from newsportal.net.egress.client import SignIn, no_sign_in
 from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup, find_chromium, missing
 from newsportal.net.rendering.exchange import Ask, PageRequest, followed, renderable, shows
 from newsportal.net.rendering.visit import CONTEXT, Rendered, Visit
@@ -18,7 +19,15 @@ from newsportal.net.rendering.visit import CONTEXT, Rendered, Visit
 MAX_PLACES = 5  # Addresses to which one page may lead after another, as redirects
 
 
-def fetch(url: str, policy: egress.Policy, setup: Setup, *, headers: Mapping[str, str] | None = None, verify: bool = True) -> Page:
+def fetch(
+    url: str,
+    policy: egress.Policy,
+    setup: Setup,
+    *,
+    headers: Mapping[str, str] | None = None,
+    verify: bool = True,
+    sign_in: SignIn = no_sign_in,
+) -> Page:
     """The page at ``url`` as a browser shows it; what is no HTML page comes as it is.
 
     Raises ``EgressDenied``, ``FetchFailed`` (also for a page that cannot be rendered), and ``NewsportalError`` if there is no browser.
@@ -26,7 +35,7 @@ def fetch(url: str, policy: egress.Policy, setup: Setup, *, headers: Mapping[str
     lack = missing(setup.browser)
     if lack:
         raise NewsportalError(lack)
-    return asyncio.run(_fetched(url, policy, setup, headers or {}, verify))
+    return asyncio.run(_fetched(url, policy, setup, headers or {}, verify, sign_in))
 
 
 def tried(setup: Setup) -> str:
@@ -45,14 +54,14 @@ def tried(setup: Setup) -> str:
     return asyncio.run(start())
 
 
-async def _fetched(url: str, policy: egress.Policy, setup: Setup, headers: Mapping[str, str], verify: bool) -> Page:
+async def _fetched(url: str, policy: egress.Policy, setup: Setup, headers: Mapping[str, str], verify: bool, sign_in: SignIn) -> Page:
     chromium = Chromium(setup)
     chromium.take()
     try:
         async with egress.exchanges(policy, verify=verify) as exchange:
 
             async def ask(asked: PageRequest) -> egress.Answer:
-                wanted = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
+                wanted = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd", **sign_in(asked.url)}
                 return await exchange(asked.method, asked.url, wanted, asked.body, asked.max_bytes)
 
             for _ in range(MAX_PLACES):

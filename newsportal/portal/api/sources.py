@@ -266,7 +266,11 @@ def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, A
     """Raises ``ApiError`` for environment variables that an editor names."""
     named = new_variables(values, before)
     if named and not may(request, Right.ADMINISTER):
-        raise ApiError(403, "not-allowed", f"Only administrators may name environment variables ({', '.join(named)}).")
+        raise ApiError(
+            403,
+            "not-allowed",
+            f"Only administrators may name environment variables, or change where a sign-in is sent ({', '.join(named)}).",
+        )
 
 
 class Many(BaseModel):

@@ -32,6 +32,7 @@ from newsportal.services.trying.trial import (
     gallery_trial,
     page_of,
     query_for,
+    source_fetcher,
     trials,
 )
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Source, Sources
@@ -92,7 +93,7 @@ def pages_of(store: Store, known: Sources, source: Source, url: str, html: str, 
     """The pages that are asked for, and whence they are (a slug). Raises ``Unread`` and what reading an archive raises."""
     if html.strip():
         return [pasted(url, html, now)], "pasted"
-    fetch = fetcher(known, verify=getattr(source, "verify_certificate", True), render=getattr(source, "render", False))
+    fetch = source_fetcher(known, source)
     if url:
         return [page_of(url, fetch)], "fetched"
     newest = store.stories(StoryFilter(source=source.key, limit=20)).stories
@@ -133,7 +134,7 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
     if not found:
         raise NewsportalError(unknown(name, known))
     source = found[0]
-    fetch = fetcher(known, verify=getattr(source, "verify_certificate", True), render=getattr(source, "render", False))
+    fetch = source_fetcher(known, source)
     if isinstance(source, Forum):
         return [forum_trial(source, fetch)]
     if isinstance(source, Gallery):

@@ -25,7 +25,9 @@ from newsportal.extractors.lists.result_pages import target_of
 from newsportal.items import Extraction, Link, Page
 from newsportal.messages import Message, Value, reason_message
 from newsportal.net import egress
+from newsportal.net.egress.client import SignIn, no_sign_in
 from newsportal.sources import CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Sources, Topic
+from newsportal.sources.places import Place
 from newsportal.sources.uris import mask
 from newsportal.text import dom
 
@@ -78,10 +80,25 @@ def fetch_once(fetch: Fetch) -> Fetch:
     return lru_cache(maxsize=16)(fetch)
 
 
-def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, follow: bool = True) -> Fetch:
+def source_fetcher(sources: Sources, source: Source) -> Fetch:
+    """Fetch as a crawl of ``source`` does: with its browser, and its sign-in."""
+    if not isinstance(source, Place):
+        return fetcher(sources)
+    return fetcher(sources, source.verify_certificate, source.render, sign_in=source.sign_in)
+
+
+def fetcher(
+    sources: Sources,
+    verify: bool = True,
+    render: bool = False,
+    *,
+    follow: bool = True,
+    sign_in: SignIn = no_sign_in,
+) -> Fetch:
     """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one.
 
-    With ``follow=False`` a redirect raises ``Redirected`` (but for a browser, which follows its own).
+    With ``follow=False`` a redirect raises ``Redirected`` (but for a browser, which follows its own). ``sign_in`` says which further
+    headers an address gets.
     """
     polite = sources.politeness
     policy = egress.Policy(polite.allow_private)
@@ -92,9 +109,16 @@ def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, foll
 
         given = sources.rendering.model_dump()
         setup = Setup(browser=given.pop("browser"), limits=Limits(**given))
-        return lambda url: standalone.fetch(url, policy, setup, headers=headers, verify=verify)
+        return lambda url: standalone.fetch(url, policy, setup, headers=headers, verify=verify, sign_in=sign_in)
     return lambda url: egress.fetch(
-        url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify, follow=follow
+        url,
+        policy,
+        max_bytes=polite.max_size,
+        timeout=polite.timeout,
+        headers=headers,
+        verify=verify,
+        follow=follow,
+        sign_in=sign_in,
     )
 
 
