@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 
 from newsportal.cli.pages import SavedPage, saved_pages
 from newsportal.errors import NotApplicable
+from newsportal.extractors.forum import POSTERS, poster
 from newsportal.items import Page
 from newsportal.text import dom
-from newsportal_lab.forum import POSTERS, poster
 
 NOW = datetime.now(UTC)
 NOWHERE = "https://page.invalid/"

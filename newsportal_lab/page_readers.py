@@ -11,9 +11,9 @@ import typer
 from newsportal.cli.options import OutFile
 from newsportal.cli.output import pick, tracked, write_json_lines
 from newsportal.cli.pages import UNKNOWN, SavedPage, describe, refuse_for_folder, saved_pages, web_address
+from newsportal.extractors.forum import POSTERS, poster
 from newsportal.items import Page
 from newsportal.text.dom import Document, document
-from newsportal_lab.forum import POSTERS, poster
 
 AUTO = "auto"
 

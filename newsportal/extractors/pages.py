@@ -15,6 +15,7 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor, gallery
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.feeds import feed
+from newsportal.extractors.forum import poster
 from newsportal.extractors.forum.thread import read_page
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.pagination import find_pager
@@ -93,7 +94,7 @@ def read_list(page: Page, link: Link | None = None) -> ListPage:
 
 def read_thread(page: Page, link: Link | None = None) -> Thread:
     """The posts of one page of a forum's thread. Raises ``NotApplicable``."""
-    found = read_page(dom.document(page), page.fetched)
+    found = read_page(dom.document(page), poster("best"), page.fetched)
     link = link or Link(page.url, SOURCE)
     return Thread(
         url=link.url,

@@ -15,7 +15,7 @@ from newsportal.crawl.link_tracker import Filtered, utcnow
 from newsportal.crawl.list_filters import Wanted, filter_threads
 from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum import kinds
+from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
@@ -288,7 +288,7 @@ def _look(page: Page) -> Signpost:
 
 
 def _read(page: Page, alone: bool, asked: str | None) -> ThreadPage:
-    return read_page(dom.document(page), page.fetched, alone=alone, asked=asked)
+    return read_page(dom.document(page), poster("best"), page.fetched, alone=alone, asked=asked)
 
 
 def _name_of(url: str) -> str:

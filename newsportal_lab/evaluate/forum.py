@@ -15,13 +15,13 @@ import typer
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
 from newsportal.cli.output import print_json, render, tracked
 from newsportal.cli.pages import SavedPage, describe, saved_pages
+from newsportal.extractors.forum import POSTERS, Extract, poster
 from newsportal.items import Page, Post
 from newsportal.text import clean
 from newsportal.text.dom import document
 from newsportal_lab.evaluate.gold import NoGold, read_description, text_of
 from newsportal_lab.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
 from newsportal_lab.evaluate.report import write_report
-from newsportal_lab.forum import POSTERS, Extract, poster
 
 PUBLISHED: Final = {
     "pean": {"precision": 98.3, "recall": 91.3, "f1": 94.7},

@@ -14,12 +14,12 @@ from newsportal.cli.options import AsJsonRows
 from newsportal.cli.output import console, make_table, print_json, tracked
 from newsportal.dedup import finder
 from newsportal.errors import NewsportalError
+from newsportal.extractors.forum import poster
 from newsportal_lab.evaluate import classify, dedup, forum
 from newsportal_lab.evaluate.gold import GoldPage, gold_pages, read_description
 from newsportal_lab.evaluate.posts_scoring import total
 from newsportal_lab.evaluate.running import readers, warm
 from newsportal_lab.evaluate.scoring import add_up, score_page
-from newsportal_lab.forum import poster
 
 Figures = dict[str, float | None]  # measure → share from 0 to 1
 Measured = tuple[Figures, int]  # and of how many pages, documents or questions

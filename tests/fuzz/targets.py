@@ -31,7 +31,7 @@ from newsportal.cli.importing import Row, import_rows
 from newsportal.errors import NewsportalError
 from newsportal.extractors import extractor
 from newsportal.extractors.feeds import feed, sitemap
-from newsportal.extractors.forum.best import extract as read_posts
+from newsportal.extractors.forum import poster
 from newsportal.extractors.gallery import page as gallery_page
 from newsportal.extractors.lists import hub, result_pages
 from newsportal.extractors.lists.pagination import find_pager
@@ -137,7 +137,7 @@ def read_article(data: bytes) -> Iterator[object]:
 
 
 def read_thread(data: bytes) -> Iterator[object]:
-    for post in read_posts(_document(data), NOW):
+    for post in poster("best")(_document(data), NOW):
         yield from texts({name: value for name, value in asdict(post).items() if name not in ("text", "block_text", "html")})
         yield from post.text.split("\n")
 

@@ -1,1 +1,27 @@
-"""Forum posts: a thread's page in, its posts out. Pure."""
+"""Forum posts: a thread's page in, its posts out. Pure.
+
+A reader of posts is ``extract(document, now) -> tuple[Post, ...]``; adding one is one module and one line in ``POSTERS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from importlib import import_module
+from typing import Final
+
+from newsportal.items import Post
+from newsportal.text.dom import Document
+
+Extract = Callable[[Document, datetime], tuple[Post, ...]]  # the time (aware) is when the page was read. Raises ``NotApplicable``
+# Name → module of this package and its function; loaded when it is asked for.
+POSTERS: Final[dict[str, str]] = {"best": "best:extract", "pean": "pean:extract", "mibat": "mibat:extract"}
+
+
+def poster(name: str) -> Extract:
+    """The reader of posts called ``name``. Raises ``ValueError`` that lists the names there are."""
+    if name not in POSTERS:
+        raise ValueError(f"no algorithm for posts is called {name!r}; there are: {', '.join(POSTERS)}")
+    module, _, attribute = POSTERS[name].partition(":")
+    found: Extract = getattr(import_module(f"{__name__}.{module}"), attribute)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -13,11 +14,11 @@ from newsportal.extractors.article import best
 from newsportal.extractors.fields.metadata import language_of, read_metadata
 from newsportal.extractors.fields.title import best_title
 from newsportal.extractors.forum.addresses import key_of, read
-from newsportal.extractors.forum.best import extract as read_posts
 from newsportal.extractors.forum.kinds import is_wall, next_of_thread
 from newsportal.items import Post, content_id
 from newsportal.text import dom
 
+Posts = Callable[[dom.Document, datetime], tuple[Post, ...]]  # an extractor of posts. Raises ``NotApplicable``
 NUMBERED: Final = 0.9  # the share of a page's posts whose numbers must be there and differ, for numbers to be names at all
 NO_THREAD: Final = frozenset({"board", "search", "member", "calendar"})
 FRONT: Final = re.compile(
@@ -46,8 +47,8 @@ class ThreadPage:
     language: str | None
 
 
-def read_page(document: dom.Document, now: datetime, *, alone: bool = False, asked: str | None = None) -> ThreadPage:
-    """Raises ``NotApplicable``: ``login`` where only members may read, ``gone`` where there is no thread any more, else what the reader
+def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: bool = False, asked: str | None = None) -> ThreadPage:
+    """Raises ``NotApplicable``: ``login`` where only members may read, ``gone`` where there is no thread any more, else what the extractor
     of posts says.
 
     ``alone``: the thread may have one post only, which has no shape; then it is read as an article is. ``asked``: the address that was
@@ -60,7 +61,7 @@ def read_page(document: dom.Document, now: datetime, *, alone: bool = False, ask
         if kind in NO_THREAD or FRONT.search(document.url):
             raise NotApplicable("gone", f"its address leads to {document.url}, which is no thread")
     try:
-        found = named(read_posts(document, now))
+        found = named(posts(document, now))
     except NotApplicable:
         if is_wall(document):
             raise NotApplicable("login", "only members may read it") from None

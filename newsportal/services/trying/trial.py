@@ -15,7 +15,7 @@ from newsportal.extractors.article import best
 from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.extractors.feeds import feed, sitemap
 from newsportal.extractors.feeds.sitemap import children, choose
-from newsportal.extractors.forum import kinds
+from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.thread import read_page
 from newsportal.extractors.gallery.links import entries
 from newsportal.extractors.lists import engines, hub
@@ -284,7 +284,7 @@ def _forum_page(url: str, fetch: Fetch) -> kinds.Signpost:
 
 def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
     page = page_of(link.url, fetch)
-    found = read_page(dom.document(page), page.fetched, asked=link.url)
+    found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
     first = found.posts[0]
     text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN])
     read = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")

@@ -15,9 +15,9 @@ import threads
 from work import ends
 
 from newsportal.errors import NotApplicable
+from newsportal.extractors.forum import POSTERS, poster
 from newsportal.items import Page
 from newsportal.text import dom
-from newsportal_lab.forum import POSTERS, poster
 
 NOW: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TIME: Final = "2024-03-05 08:30"

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.extractors.forum import best
+from newsportal.extractors.forum import best, poster
 from newsportal_lab.evaluate.forum import Reading, gold_threads, read_all, row
-from newsportal_lab.forum import poster
 
 FLOORS = [
     # algorithm, engines, block F1, body F1, author, date

@@ -8,6 +8,7 @@ import pytest
 import threads
 
 from newsportal.errors import NotApplicable
+from newsportal.extractors.forum import poster
 from newsportal.extractors.forum.thread import read_page
 from newsportal.text import dom
 
@@ -28,7 +29,7 @@ FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
 def test_a_notice_that_a_thread_is_gone_is_no_post(said: str) -> None:
     notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{said}</p></div>{FOOT}", ASKED)
     with pytest.raises(NotApplicable) as why:
-        read_page(notice, NOW, alone=True)
+        read_page(notice, poster("best"), NOW, alone=True)
     assert why.value.reason == "gone"
 
 
@@ -38,7 +39,7 @@ def test_a_post_that_speaks_of_deleting_is_one() -> None:
         * 3
     )
     lone = dom.from_text(f"<h1>问一问</h1><p>2026-2-27 10:20</p><div class=content><p>{text}</p></div>{FOOT}", ASKED)
-    assert text[:30] in read_page(lone, NOW, alone=True).posts[0].text
+    assert text[:30] in read_page(lone, poster("best"), NOW, alone=True).posts[0].text
 
 
 @pytest.mark.parametrize(
@@ -52,10 +53,10 @@ def test_a_post_that_speaks_of_deleting_is_one() -> None:
 )
 def test_a_thread_whose_address_leads_elsewhere_has_no_posts(url: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as why:
-        read_page(dom.from_text(threads.discuz(), url), NOW, asked=ASKED)
+        read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, asked=ASKED)
     assert why.value.reason == reason
 
 
 def test_a_thread_under_another_of_its_addresses_is_read() -> None:
     page = dom.from_text(threads.discuz(), "https://bbs.example/t/what-it-is-about/9")
-    assert len(read_page(page, NOW, asked=ASKED).posts) == len(threads.TALK)
+    assert len(read_page(page, poster("best"), NOW, asked=ASKED).posts) == len(threads.TALK)

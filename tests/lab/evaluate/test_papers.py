@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from newsportal.cli import app
 from newsportal.dedup import FINDERS
 from newsportal.extractors import EXTRACTORS
+from newsportal.extractors.forum import POSTERS
 from newsportal_lab.evaluate.papers import MEASURES, METHODS, USUAL, kinds_of, read_pages
 from newsportal_lab.evaluate.running import READINGS, scores_of
-from newsportal_lab.forum import POSTERS
 
 SAID = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，站台上挂着红色的横幅，他们说这是等了十年的一天。"
 

@@ -17,9 +17,9 @@ from datetime import datetime
 from typing import Final
 
 from newsportal.errors import NotApplicable
+from newsportal.extractors.forum.matching import Marked, as_post, marked_page, tree_match
 from newsportal.items import Post
 from newsportal.text import dom
-from newsportal_lab.forum.matching import Marked, as_post, marked_page, tree_match
 
 ALPHA: Final = 1.0
 BETA: Final = 0.8  # not in the thesis; example 3.1 stops at RMD 0.29, MPR 0.14 and goes on at MPR 1

@@ -9,11 +9,11 @@ import pytest
 import threads
 
 from newsportal.errors import NotApplicable
+from newsportal.extractors.forum import POSTERS, mibat, pean, poster
+from newsportal.extractors.forum.matching import mark, tree_match
+from newsportal.extractors.forum.pean import relative_mean_deviation
 from newsportal.items import Post
 from newsportal.text import dom
-from newsportal_lab.forum import POSTERS, mibat, pean, poster
-from newsportal_lab.forum.matching import mark, tree_match
-from newsportal_lab.forum.pean import relative_mean_deviation
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
 TIME = "2014-05-13 20:07:23"

@@ -19,9 +19,9 @@ from itertools import product
 from typing import Final
 
 from newsportal.errors import NotApplicable
+from newsportal.extractors.forum.matching import Marked, as_post, marked_page
 from newsportal.items import Post
 from newsportal.text import dom
-from newsportal_lab.forum.matching import Marked, as_post, marked_page
 
 THRESHOLD: Final = 0.7  # trees at least so similar are alike. The thesis tells no value
 MAX_ANCHORS: Final = 4  # anchors of one tree that are compared: a post that quotes ten others has many

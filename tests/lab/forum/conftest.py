@@ -1,8 +1,0 @@
-"""The made-up threads are a module of the tests of forums."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "extractors/forum"))
