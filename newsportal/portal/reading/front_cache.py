@@ -24,7 +24,7 @@ KEPT_SECONDS = 30.0  # so long it is shown while the store does not change: what
 SLOW_SECONDS = 0.1
 SPARE = 10.0
 """What took longer than :data:`SLOW_SECONDS` is shown ten times as long, whatever comes meanwhile: a crawl writes every second. A change to
-what is on it (hidden, deleted, revised, folded elsewhere) is shown at once."""
+what is on it (hidden, deleted, revised, folded elsewhere) is shown at once, and so is the first story of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Fronts:
 
     def _holds(self, kept: _Made, seq: int, asked: tuple[object, ...]) -> bool:
         age = monotonic() - kept.at
-        if kept.seq == seq or kept.took <= SLOW_SECONDS:
+        if kept.seq == seq or kept.took <= SLOW_SECONDS or not kept.front.latest.stories:
             return kept.seq == seq and kept.options == asked and age < max(KEPT_SECONDS, SPARE * kept.took)
         changes = self._store.changes(kept.seq, limit=1000) if age < SPARE * kept.took else None
         return changes is not None and len(changes) < 1000 and kept.front.articles().isdisjoint(change.id for change in changes)
