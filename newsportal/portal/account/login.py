@@ -180,7 +180,7 @@ def revoke(request: Request, sent: Form) -> Response:
         raise HTTPException(404)
     accounts.tokens.revoke(found.id, person_id=who.person.id)
     log(request, "token.revoke", found.name)
-    return notify(request, "/account", _("The token does not count any more."))
+    return notify(request, "/account", _("The token was revoked."))
 
 
 def _session_of(request: Request) -> Signed:
