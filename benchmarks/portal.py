@@ -3,11 +3,11 @@
 20,000 articles by default; 5,000 were made in 7 s. With ``--keep`` store and index stay in FOLDER, and another run asks them again.
 ``--index`` takes an index that ``benchmarks/search.py`` kept of as many articles: they are the same ones.
 
-Articles are those of ``benchmarks/search.py``, written as rows (nothing is folded; one story in ten has three versions).
-``newsportal serve`` runs as its users run it, one process; a reader without account asks one page after another over one connection, each
-page another address: the milliseconds are what the server took, by the clock of the reader on the same machine and by the server's
-processor. Requests per second: eight connections at once, all asking for the front page. The goals: p95 below 100 ms, 200 front pages
-a second.
+Articles are those of ``benchmarks/search.py``, written as rows (nothing is folded; of ten articles three are versions of one story, and
+this story and the next two one event). ``newsportal serve`` runs as its users run it, one process; a reader without account, and for the
+pages with a star the administrator, asks one page after another over one connection, each page another address: the milliseconds are what
+the server took, by the clock of the reader on the same machine and by the server's processor. Requests per second: eight connections at
+once, all asking for the front page. The goals: p95 below 100 ms, 200 front pages a second.
 """
 
 from __future__ import annotations
@@ -20,19 +20,23 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import psutil
-from search import TOPICS, MadeUp, Vocabulary  # beside this file
+from search import START, TOPICS, MadeUp, Vocabulary  # beside this file
 
+from newsportal.events import summed_up
 from newsportal.search import open_index
+from newsportal.services.accounts import Role, open_accounts
+from newsportal.services.events.following import story_of, vector_of
 from newsportal.store import open_store
 from newsportal.store.folding import heat as heat_of
 from newsportal.store.records import BY_NAME, PAGE
@@ -41,8 +45,11 @@ from newsportal.store.store import Store
 
 SEED = 20261122
 ASKED = 200  # pages of each kind
+DAYS_ASKED = 20  # of those that no reader asks for twice within minutes
 CONNECTIONS, PER_CONNECTION = 8, 100
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SIGNED = ("/latest", "/latest?show=unread", "/desk", "/articles", "/articles?show=unsure", "/monitor", "/runs")
+TABLES = ("stories", "articles", "article_topics", "story_labels", "changes", "events", "event_stories")
 SOURCES = """\
 version: 1
 portal: {{title: 一百万, timezone: UTC}}
@@ -85,6 +92,20 @@ def label_rows(story: dict[str, Any], versions: Sequence[StoredArticle]) -> list
     ]
 
 
+def event_rows(stories: Sequence[dict[str, Any]], vector: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The events of the stories of ten articles, and which of them holds each: the first three are one."""
+    events = []
+    for same in (stories[:3], *([story] for story in stories[3:])):
+        first = same[0]
+        events.append({
+            "id": first["id"], "head_id": first["id"], "title": None, "pinned": None, "stories": len(same),
+            "sites": sum(story["sites"] for story in same), "first": min(story["first_seen"] for story in same),
+            "last": max(story["last_seen"] for story in same), "heat": first["heat"], "changed": 1, "vector": vector,
+        })  # fmt: skip
+    where = {story["id"]: stories[0]["id"] if place < 3 else story["id"] for place, story in enumerate(stories)}
+    return events, [{"story_id": id, "event_id": event, "score": 1.0, "words": [], "by": None} for id, event in where.items()]
+
+
 def tens(articles: Iterator[StoredArticle]) -> Iterator[list[StoredArticle]]:
     """Ten at a time: the first three are one story."""
     while ten := list(islice(articles, 10)):
@@ -92,23 +113,29 @@ def tens(articles: Iterator[StoredArticle]) -> Iterator[list[StoredArticle]]:
 
 
 def fill(store: Store, number: int, vocabulary: Vocabulary) -> None:
-    waiting: dict[str, list[dict[str, Any]]] = {name: [] for name in ("stories", "articles", "article_topics", "story_labels", "changes")}
+    waiting: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    vector = zlib.compress(vector_of(summed_up("", [story_of("", "".join(vocabulary.words[200:230]), "", None)])).encode())
     done = 0
     for ten in tens(MadeUp(number, vocabulary).all_articles()):
+        stories: list[dict[str, Any]] = []
         for article in ten:
             versions = [one for one in ten if one.story_id == article.id]
             if versions:
                 story = story_row(article.id, versions)
-                waiting["stories"].append(story)
+                stories.append(story)
                 waiting["story_labels"] += label_rows(story, versions)
             done += 1
             waiting["articles"].append(article_row(article))
             waiting["article_topics"] += [{"article_id": article.id, "topic": topic, "by": None, "score": None} for topic in article.topics]
             waiting["changes"].append({"seq": done, "kind": "article", "id": article.id, "at": micro(article.first_seen)})
+        waiting["stories"] += stories
+        for name, rows in zip(("events", "event_stories"), event_rows(stories, vector), strict=True):
+            waiting[name] += rows
         if len(waiting["articles"]) >= PAGE:
             put(store, waiting)
             print(f"\r{done:,} articles", end="", flush=True)
     put(store, waiting)
+    store.records.write(BY_NAME["event_position"], [{"name": "log", "seq": done}, {"name": "changed", "seq": 1}])
     store.records.finish()
 
 
@@ -148,8 +175,8 @@ def busy(server: psutil.Process) -> float:
     return float(used.user + used.system)
 
 
-def get(connection: http.client.HTTPConnection, path: str) -> bytes:
-    connection.request("GET", path, headers={"accept-language": "zh-CN", "accept-encoding": "gzip"})
+def get(connection: http.client.HTTPConnection, path: str, cookie: str = "") -> bytes:
+    connection.request("GET", path, headers={"accept-language": "zh-CN", "accept-encoding": "gzip", "cookie": cookie})
     answer = connection.getresponse()
     body = answer.read()
     if answer.status not in (200, 303):
@@ -157,15 +184,24 @@ def get(connection: http.client.HTTPConnection, path: str) -> bytes:
     return body
 
 
-def ask(port: int, server: psutil.Process, paths: Sequence[str]) -> str:
+def sign_in(store: Path) -> str:
+    """The cookie of an administrator."""
+    accounts, now = open_accounts(f"sqlite:///{store}.accounts"), datetime.now(UTC)
+    person = accounts.people.named("admin") or accounts.people.add("admin", "of the benchmark alone", Role("admin"), now=now)
+    cookie = f"session={accounts.sessions.begin(person.id, now=now)}"
+    accounts.close()
+    return cookie
+
+
+def ask(port: int, server: psutil.Process, paths: Sequence[str], cookie: str) -> str:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     started = time.perf_counter()
-    get(connection, paths[0])
+    get(connection, paths[0], cookie)
     first = 1000 * (time.perf_counter() - started)
     times, used = [], busy(server)
     for path in paths:
         started = time.perf_counter()
-        get(connection, path)
+        get(connection, path, cookie)
         times.append(1000 * (time.perf_counter() - started))
     processor = 1000 * (busy(server) - used) / len(times)
     times.sort()
@@ -200,6 +236,10 @@ def pages(store: Store, vocabulary: Vocabulary, number: int) -> dict[str, Callab
         "search, a common word": lambda: f"/search?q={quote(chance.choice(common))}",
         "search by time": lambda: f"/search?q={quote(chance.choice(common))}&sort=time",
         "feed of a topic": lambda: f"/topic/{quote(chance.choice(TOPICS))}/feed.rss",
+        "events": lambda: "/events",
+        "event": lambda: f"/event/{ids[chance.randrange(len(ids) // 10) * 10]}",
+        "briefing of a day": lambda: f"/briefing/{(START + chance.random() * timedelta(days=300)).date()}",
+        **{f"{path[1:]} *": (lambda path=path: path) for path in SIGNED},
     }
 
 
@@ -227,10 +267,12 @@ def measure(number: int, folder: Path, index: Path, vocabulary: Vocabulary) -> N
     opened.close()
     ways = pages(store, vocabulary, number)
     store.close()
+    cookie = sign_in(folder / "store.db")
     with served(folder, index) as (port, server):
         print(f"{number:,} articles; milliseconds\n{'page':26}{'first':>10}{'p50':>10}{'p95':>10}{'processor':>12}")
         for name, way in ways.items():
-            print(f"{name:26}{ask(port, server, [way() for _ in range(ASKED)])}", flush=True)
+            times = DAYS_ASKED if name == "briefing of a day" else ASKED
+            print(f"{name:26}{ask(port, server, [way() for _ in range(times)], cookie if name.endswith('*') else '')}", flush=True)
         used = busy(server)
         rate = flood(port, "/")
         each = 1000 * (busy(server) - used) / (CONNECTIONS * PER_CONNECTION)

@@ -50,7 +50,7 @@ def alert_named(work: Work, begin: str) -> Alert:
 
 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """All alerts with their owners; never where exactly they go."""
+    """List all alerts with their owners, without the addresses they go to."""
     with open_work(sources) as work:
         people = {person.id: person.name for person in work.accounts.people.all()}
         counts = work.accounts.alerts.counts()
@@ -95,7 +95,7 @@ def preview_(
 
 
 def _test(which: Which, sources: SourcesFile = None) -> None:
-    """Send a message that says that it works."""
+    """Send a test message."""
     with open_work(sources) as work:
         alert = alert_named(work, which)
         try:

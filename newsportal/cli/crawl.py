@@ -165,7 +165,7 @@ def crawl(
     log_level: LogLevel = "WARNING",
     log_file: LogFile = None,
     log_format: LogFormat = "text",
-    run_id: Annotated[str | None, typer.Option(help="What the run report is called after; default: drawn by lot.")] = None,
+    run_id: Annotated[str | None, typer.Option(help="Name of the run report; default: a random one.")] = None,
 ) -> None:
     """Crawl what sources.yaml says into the store, and print the run report."""
     if once and due:

@@ -76,7 +76,7 @@ def rename(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Give an event a title of one's own."""
+    """Give an event a title of your own."""
     with changing(sources) as (store, log):
         print_edit(id, editing.rename(store, id, title, **edited_now(log)), as_json)
 

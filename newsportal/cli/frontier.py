@@ -63,7 +63,7 @@ def aside(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the requests that were set aside, since worker after worker died while it had them."""
+    """List the requests that were set aside because several workers died while they handled them."""
     with open_queues(sources, spider) as found:
         rows = [
             {"queue": name, "id": one.task.id, "url": url_of(one.task.body), **pick(one.task, "host", "source")}
@@ -84,7 +84,7 @@ def aside(
 
 
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Let requests that were set aside wait anew, as if nobody had died of them."""
+    """Put requests that were set aside back into the queue, with no failure counted."""
     with open_queues(sources, spider) as found:
         _print_count("again", sum(queue.again(which) for queue, which in _chosen(found, ids)), "{} will be asked for again", as_json)
 
@@ -226,4 +226,4 @@ def _iso(moment: datetime) -> str:
     return local(moment).isoformat(timespec="seconds")
 
 
-group = command_group("Look at the queue of requests, and mend it.", status, aside, again, drop, clear, default=frontier)
+group = command_group("Show and repair the queue of requests.", status, aside, again, drop, clear, default=frontier)

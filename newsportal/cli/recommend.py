@@ -123,7 +123,7 @@ def export(
 ) -> None:
     """Write what readers looked at, as `recommend import` reads it: by reader and story.
 
-    A reader's name is what the cookie of the reader's browser holds; say --anonymous for what leaves the house.
+    A reader's name is what the cookie of the reader's browser holds; use --anonymous for data that leave your organisation.
     """
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")

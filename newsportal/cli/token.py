@@ -20,7 +20,7 @@ def token_values(token: Token, name: str) -> dict[str, Any]:
 
 
 def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
-    """Everybody's tokens."""
+    """List all tokens."""
     with accounts_of(sources) as accounts:
         names = {person.id: person.name for person in accounts.people.all()}
         rows = [token_values(token, names.get(token.person_id, "")) for token in accounts.tokens.of()]
@@ -38,12 +38,12 @@ def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
 def add(
     name: Name,
     use: Annotated[str, typer.Argument(metavar="FOR", help="What will use it.")],
-    right: Annotated[list[Right] | None, typer.Option(help="What it may; again for more. By default: read.")] = None,
-    days: Annotated[int, typer.Option(min=0, max=3650, help="Days that it counts; 0: until it is revoked.")] = 90,
+    right: Annotated[list[Right] | None, typer.Option(help="A right of the token; may be repeated. By default: read.")] = None,
+    days: Annotated[int, typer.Option(min=0, max=3650, help="Days that it is valid; 0: until it is revoked.")] = 90,
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Make a token for a program that acts for NAME. It is shown once, and may no more than NAME."""
+    """Create a token for a program that acts for NAME. It is shown once, and has no more rights than NAME."""
     now = datetime.now(UTC)
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)
@@ -60,7 +60,7 @@ def add(
 def revoke(
     token_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, as `token list` says.")], sources: SourcesFile = None
 ) -> None:
-    """Let a token count no more."""
+    """Revoke a token."""
     with accounts_of(sources) as accounts:
         gone = next((token for token in accounts.tokens.of() if token.id == token_id), None)
         if gone is None or not accounts.tokens.revoke(token_id):

@@ -76,11 +76,11 @@ def preview_(
 def assign(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Topics; default: all that are enabled.")] = None,
     days: Days = 30,
-    gone: Annotated[list[str] | None, typer.Option("--gone", help="A topic that is no more: what its keywords brought goes.")] = None,
+    gone: Annotated[list[str] | None, typer.Option("--gone", help="A topic that is gone: remove what its keywords brought.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let stored articles follow the topics' words: those they find come in, those that only former words brought go.
+    """Update the topics of stored articles: those the words find are added, those that only former words found are removed.
 
     What a source, a search or a model brought into a topic stays.
     """

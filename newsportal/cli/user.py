@@ -19,7 +19,7 @@ from newsportal.services.accounts import Accounts, Person, Role, open_accounts
 from newsportal.services.accounts.base import random_password
 from newsportal.services.accounts.people import People
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Who.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")]
 Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read a line of standard input) in place of making one.")]
 
 
@@ -42,7 +42,7 @@ def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] 
 
 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Everybody, with role, sessions and tokens."""
+    """List the users with role, sessions and tokens."""
     now, rows = datetime.now(UTC), []
     with accounts_of(sources) as accounts:
         for person in accounts.people.all():
@@ -66,7 +66,7 @@ def add(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Add somebody; a password is made and shown once."""
+    """Add a user; a password is made and shown once."""
     chosen = _read_password() if ask else random_password()
     with accounts_of(sources) as accounts:
         person = accounts.people.add(name, chosen, role, now=datetime.now(UTC))
@@ -75,13 +75,13 @@ def add(
 
 
 def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person may.")], sources: SourcesFile = None) -> None:
-    """Give somebody another role."""
+    """Change the role of a user."""
     changed = _change(sources, name, "person.role", lambda people, id: people.set_role(id, role), {"role": str(role)})
     typer.echo(f"{changed}: {role}")
 
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Give somebody another password, made and shown once; all sessions and tokens of the person end."""
+    """Reset a user's password: a new one is made and shown once; all sessions and tokens of the user end."""
     chosen = _read_password() if ask else random_password()
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)
@@ -91,19 +91,19 @@ def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, source
 
 
 def disable(name: Name, sources: SourcesFile = None) -> None:
-    """Lock somebody out: sessions end, tokens do not count."""
+    """Disable a user: sessions end, tokens stop working."""
     changed = _change(sources, name, "person.disable", lambda people, id: people.disable(id))
     typer.echo(f"{changed} may not sign in any more")
 
 
 def enable(name: Name, sources: SourcesFile = None) -> None:
-    """Let somebody in again."""
+    """Enable a user again."""
     changed = _change(sources, name, "person.enable", lambda people, id: people.disable(id, False))
     typer.echo(f"{changed} may sign in again")
 
 
 def remove(name: Name, sources: SourcesFile = None) -> None:
-    """Remove somebody, with sessions and tokens; the log of changes keeps the name."""
+    """Remove a user, with sessions and tokens; the log of changes keeps the name."""
     changed = _change(sources, name, "person.remove", lambda people, id: people.remove(id))
     typer.echo(f"{changed} was removed")
 

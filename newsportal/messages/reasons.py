@@ -57,7 +57,7 @@ _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("connection", "the server did not accept the connection", ("connection-refused",)),
     ("connection", "the server sent only a part of the page", ("http-206",)),
     ("connection", "the connection to the server failed", ("connection", "encoding", "ignored")),
-    ("broken", "the page breaks the reader: please report it", ("error",)),
+    ("broken", "the page crashes the reader: please report it", ("error",)),
     (UNREAD, "the browser could not show the page", ("render-crashed", "render-lost", "render-too-large")),
     (UNREAD, "so many requests were made that the search ended", ("enough",)),
     (UNREAD, "the page is not in the replayed archive", ("not-in-archive", "replay-missing", "no-crawl")),

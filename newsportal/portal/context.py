@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from threading import Lock
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import quote
@@ -22,9 +21,10 @@ from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
 from newsportal.portal.navigation import Entry
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
+from newsportal.portal.reading.compilations import Compilations
 from newsportal.portal.reading.front_cache import Fronts
 from newsportal.portal.site import Site, site_of
-from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, T, TtlCache
+from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
@@ -51,7 +51,6 @@ HEALTH_SECONDS, HEALTH_SPARE = 60.0, 10.0
 
 READING_SECONDS = 60.0  # the months of the monitor may be this old: counting them reads every view and offer
 OVERVIEW_SECONDS = 120.0  # a topic's numbers may be this old: each takes a search through thousands of reports
-COMPILED_SECONDS = 300.0  # a briefing or a board of what rises may be this old
 RELATED = 6  # of its event, and of others
 RELATED_SECONDS = 900.0
 
@@ -99,8 +98,7 @@ class Portal:
     crawls: bool = False
     _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
-    _compiled: TtlCache[Any] = field(default_factory=lambda: TtlCache(COMPILED_SECONDS, 200), repr=False, compare=False)
-    _compiling: Lock = field(default_factory=Lock, repr=False, compare=False)
+    compilations: Compilations = field(default_factory=Compilations, repr=False, compare=False)
     _related: BackgroundCache[list[str]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(RELATED_SECONDS, 2_000), RELATED_WITHIN), repr=False, compare=False
     )
@@ -159,12 +157,6 @@ class Portal:
             return self._overviews.get(topic, lambda: overview(index, topic, now=now, zone=self.site.zone))
         except SearchError:
             return None
-
-    def compiled(self, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
-        """What ``make`` makes of the time before ``until``, some minutes old; one after the other: each reads hundreds of stories."""
-        with self._compiling:
-            found: T = self._compiled.get((until.timestamp() // COMPILED_SECONDS, *key), make)
-            return found
 
     def related(self, article: StoredArticle) -> tuple[Story, ...]:
         """Stories of its event, then others about the same things; none while the index is away, and until they are found."""

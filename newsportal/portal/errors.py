@@ -30,11 +30,12 @@ def page(request: Request, status: int, own: tuple[str, str] | None = None) -> R
     """The page for ``status`` in the reader's language; ``own``: a heading and an advice of its own."""
     say = Visit(request).say
     pages = {
-        400: (say("That could not be understood"), say("What was sent has a mistake. Please go back and try again.")),
-        403: (say("This is not for you"), say("Your account may not do this. An administrator can give it another role.")),
-        404: (say("There is no such page"), say("The story may have been folded into another, or the address has a mistake.")),
-        405: (say("This address only shows pages"), say("It cannot be sent anything.")),
-        503: (say("The store is busy"), say("It is away or locked for the moment. Please load the page again in some seconds.")),
+        400: (say("The request could not be understood"), say("The data sent has a mistake. Please go back and try again.")),
+        403: (say("You do not have permission"), say("Your account may not do this. An administrator can change its role.")),
+        404: (say("Page not found"), say("The story may have been folded into another, or the address has a mistake.")),
+        405: (say("This address can only be viewed"), say("It accepts no data.")),
+        429: (say("Too many requests"), say("Please wait a minute, then load the page again.")),
+        503: (say("The store is busy"), say("It is unavailable or locked at the moment. Please load the page again in a few seconds.")),
     }
     broken = (say("Something went wrong"), say("It is not your fault. The log of the portal says what happened."))
     heading, advice = own or pages.get(status, broken)
@@ -73,14 +74,14 @@ def on_search(request: Request, error: Exception) -> Response:
     log.warning("search does not answer: %s", error)
     say = Visit(request).say
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
-    own = say("Search is away"), say("It does not answer for the moment; everything else works. Please try again in a minute.")
+    own = say("Search is unavailable"), say("The search server is not responding; everything else works. Please try again in a minute.")
     return api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, own)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
     """Of what is read out of the file itself: it was changed by hand, and has mistakes."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
-    own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk says what is wrong; mend that first.")
+    own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
     return api_errors.answer(409, error=broken) if api_errors.of_paths(request) else page(request, 409, own)
 
 

@@ -57,7 +57,7 @@ READING = (
 
 ACCOUNT = (
     STARRED,
-    Entry("/searches", _("Kept searches"), Right.KEEP),
+    Entry("/searches", _("Saved searches"), Right.KEEP),
     Entry("/alerts", _("Alerts"), Right.KEEP),
     Entry("/profile", _("Your profile"), condition=lambda visit: _recommends(visit) or "reader" in visit.request.cookies),
     Entry("/settings", _("Settings")),
@@ -92,7 +92,7 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         Entry("/alerts", _("Alerts"), Right.KEEP),
     )),
     (_("People"), (
-        Entry("/people", _("Who may what"), Right.ADMINISTER),
+        Entry("/people", _("Users and rights"), Right.ADMINISTER),
         Entry("/audit", _("Log of changes"), Right.ADMINISTER),
         Entry("/account", _("Your account"), Right.KEEP),
     )),

@@ -77,12 +77,11 @@ def day_range(day: date, zone: tzinfo) -> tuple[datetime, datetime]:
 
 def compile_briefing(store: Store, since: datetime, until: datetime, *, topic: str | None = None, count: int = EVENTS) -> Briefing:
     """The briefing of a time; what was told in the day before it is not told again. Raises ``StoreError``."""
-    new, before = (_stories(store, topic, *span) for span in ((since, until), (since - DAY, since)))
-    heads = {article.id: article for article in store.articles([story.head.id for story in (*before, *new)])}
+    new = _stories(store, topic, since, until)
     fresh = {story.id for story in new if story.head.moment >= since}  # what sites only repeat was told
-    groups = _by_event(store, (*before, *new), heads)
+    groups = _by_event(store, (*_stories(store, topic, since - DAY, since), *new)) if fresh else {}
     ranked = sorted(((_weight(story for story in group if story.id in fresh), id) for id, group in groups.items()), reverse=True)
-    events = (_event(groups[id], fresh, heads, store.events.event(id)) for weight, id in ranked if weight[0])
+    events = (_event(store, groups[id], fresh, store.events.event(id)) for weight, id in ranked if weight[0])
     found = [event for event, _ in zip((event for event in events if event.quotes), range(count), strict=False)]
     return Briefing(topic, since, until, len(fresh), tuple(found))
 
@@ -91,20 +90,27 @@ def _stories(store: Store, topic: str | None, since: datetime, until: datetime) 
     return list(store.stories(StoryFilter(topic=topic, since=since, until=until, limit=MOST)).stories)
 
 
-def _by_event(store: Store, stories: Iterable[Story], heads: dict[str, StoredArticle]) -> dict[str, list[Story]]:
+def _heads(store: Store, stories: Iterable[Story]) -> dict[str, StoredArticle]:
+    """Story → its original with the whole text."""
+    return {article.story_id: article for article in store.articles([story.head.id for story in stories])}
+
+
+def _by_event(store: Store, stories: Iterable[Story]) -> dict[str, list[Story]]:
     """``stories`` by the event of the record, each once. What is in none yet goes to the event it is most like, or to a new one."""
-    of_id = {story.id: story for story in stories if story.head.id in heads}
+    of_id = {story.id: story for story in stories}
     placed = store.events.of(of_id)
+    heads = _heads(store, (story for story in of_id.values() if story.id not in placed))
     clusters, found = EventClusters(), dict[str, list[Story]]()
-    if len(placed) < len(of_id):
+    if heads:
         for id, vector in store.events.vectors(len(placed), {one.event_id for one in placed.values()}):
             clusters.restore(state_of(id, vector))
     for story in sorted(of_id.values(), key=lambda story: (story.first_seen, story.id)):
         if story.id in placed:
             event = placed[story.id].event_id
-        else:
-            head = heads[story.head.id]
+        elif head := heads.get(story.id):
             event = clusters.add(story_of(story.id, head.title, head.text, head.moment)).event
+        else:
+            continue  # deleted meanwhile
         found.setdefault(event, []).append(story)
     return found
 
@@ -115,17 +121,18 @@ def _weight(stories: Iterable[Story]) -> tuple[int, float, str]:
     return sum(story.sites for story in new), max((story.heat for story in new), default=0.0), min((story.id for story in new), default="")
 
 
-def _event(group: Sequence[Story], fresh: set[str], heads: dict[str, StoredArticle], record: Event | None) -> BriefEvent:
+def _event(store: Store, group: Sequence[Story], fresh: set[str], record: Event | None) -> BriefEvent:
     """``record``: the event there, whose title counts where an editor gave it."""
     told = [story for story in group if story.id not in fresh]
     new = sorted((story for story in group if story.id in fresh), key=lambda story: (-story.sites, story.first_seen, story.id))
-    read = sorted(new[:READ], key=lambda story: (story.first_seen, story.id))
-    known = [sentence for story in told[-READ:] for sentence in sentences(heads[story.head.id].text)]
-    texts = [Text(story.id, heads[story.head.id].title, heads[story.head.id].text) for story in read]
+    heads = _heads(store, (*told[-READ:], *new[:READ]))
+    read = sorted((story for story in new[:READ] if story.id in heads), key=lambda story: (story.first_seen, story.id))
+    known = [sentence for story in told[-READ:] if story.id in heads for sentence in sentences(heads[story.id].text)]
+    texts = [Text(story.id, heads[story.id].title, heads[story.id].text) for story in read]
     found = summarise(texts, min(4, 1 + len(new)) if len(new) > 1 else 2, known)
     by_id = {story.id: story for story in read}
     quotes = [_quote(by_id[one.id], one.text) for one in found]
-    if not quotes and (start := beginning(texts[0].title, texts[0].text, BEGINNING)) and not known:
+    if not quotes and texts and (start := beginning(texts[0].title, texts[0].text, BEGINNING)) and not known:
         quotes = [_quote(read[0], start)]
     sites = {story.head.publisher for story in new}
     title = record.title if record is not None and record.renamed else new[0].head.title

@@ -21,7 +21,7 @@ from newsportal.errors import StoreError
 from newsportal.store.columns import EPOCH, name, storable
 from newsportal.store.dialects import PAGE, Part, chunks, select_in, upsert
 from newsportal.store.event_tables import EVENT_EDITS, EVENT_POSITION, EVENT_STORIES, EVENTS
-from newsportal.store.lists import behind, cursor, edge
+from newsportal.store.lists import behind, cursor, edge, unindexed
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
 READ: Final = [column for column in EVENTS.c if column.name != "vector"]
@@ -206,7 +206,8 @@ class Events(Part):
 
     def pinned(self) -> list[Event]:
         """Those that editors keep on top, the latest first."""
-        return self._events(select(*READ).where(EVENTS.c.pinned.is_not(None)).order_by(EVENTS.c.pinned.desc(), EVENTS.c.id))
+        edited = EVENTS.c.id.in_(select(EVENT_EDITS.c.event_id))  # an edit pinned it: no index has what is not NULL, and events are many
+        return self._events(select(*READ).where(edited, EVENTS.c.pinned.is_not(None)).order_by(EVENTS.c.pinned.desc(), EVENTS.c.id))
 
     def changed_since(self, changed: int, limit: int = PAGE) -> list[Event]:
         """Events that changed after this number, in its order."""
@@ -230,7 +231,7 @@ class Events(Part):
         """The sites that reported of an event, the first one first."""
         first, number = func.min(ARTICLES.c.moment).label("first"), func.count().label("number")
         told = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
-        wanted = told.where(EVENT_STORIES.c.event_id == event_id, ARTICLES.c.hidden.is_(None)).group_by(ARTICLES.c.publisher)
+        wanted = told.where(EVENT_STORIES.c.event_id == event_id, unindexed(ARTICLES.c.hidden).is_(None)).group_by(ARTICLES.c.publisher)
         return [Teller(row.publisher, row.first, row.number) for row in self._rows(wanted.order_by(first, ARTICLES.c.publisher))]
 
     def _events(self, wanted: Any) -> list[Event]:
@@ -334,5 +335,5 @@ def _stories_of(connection: Connection, ids: Collection[str]) -> dict[str, list[
 def _sites_of(connection: Connection, ids: Collection[str]) -> dict[str, int]:
     number = func.count(ARTICLES.c.publisher.distinct()).label("number")
     told = select(EVENT_STORIES.c.event_id, number).join(ARTICLES, ARTICLES.c.story_id == EVENT_STORIES.c.story_id)
-    wanted = told.where(ARTICLES.c.hidden.is_(None)).group_by(EVENT_STORIES.c.event_id)
+    wanted = told.where(unindexed(ARTICLES.c.hidden).is_(None)).group_by(EVENT_STORIES.c.event_id)
     return {row["event_id"]: row["number"] for row in select_in(connection, wanted, EVENT_STORIES.c.event_id, ids)}

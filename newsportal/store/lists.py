@@ -50,6 +50,8 @@ def cursor_of(story: Story) -> str:
     return cursor(story.head.moment, story.id)
 
 
+BRIEF: Final = timedelta(days=2)
+
 BY_MODEL: Final = ("model", "lexicon")  # how ``category_by`` begins where no person chose the category
 
 
@@ -94,7 +96,9 @@ def _heads(*further: ColumnElement[Any]) -> Select[Any]:
 def _page(which: StoryFilter) -> Select[Any]:
     """Stories with their head and the value they are sorted by (``order_key``), in order, behind the cursor."""
     driver, story_id, narrowed = _driver(which)
-    key = driver.c[ORDERS[which.order]]
+    key: ColumnElement[Any] = driver.c[ORDERS[which.order]]
+    if _brief(which):
+        key = unindexed(key)
     statement = _heads(key.label("order_key"))
     if driver is not STORIES:
         statement = statement.join(LABELS, LABELS.c.story_id == STORIES.c.id)
@@ -115,7 +119,7 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
         narrowed = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(which, kinds[0]))]
     if len(kinds) > 1 or which.since or which.until:
         version = ARTICLES.alias("version")
-        conditions: list[ColumnElement[bool]] = [version.c.story_id == STORIES.c.id, version.c.hidden.is_(None)]
+        conditions: list[ColumnElement[bool]] = [unindexed(version.c.hidden).is_(None)]
         conditions += [
             version.c[kind] == name(getattr(which, kind)) for kind in KINDS if kind != "topic" and getattr(which, kind) is not None
         ]
@@ -125,8 +129,17 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
             conditions.append(version.c.moment >= which.since)
         if which.until:
             conditions.append(version.c.moment < which.until)
-        narrowed.append(exists().where(*conditions))
+        if _brief(which):
+            told = STORIES.c.id.in_(select(version.c.story_id).where(*conditions))
+            return STORIES, STORIES.c.id, [told, STORIES.c.count > 0]
+        narrowed.append(exists().where(version.c.story_id == STORIES.c.id, *conditions))
     return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, [*narrowed, STORIES.c.count > 0])
+
+
+def _brief(which: StoryFilter) -> bool:
+    """Whether the articles of the time asked for are few: they are all read and sorted, however long ago it was. In the order of time every
+    later story would be looked at first."""
+    return which.since is not None and which.until is not None and which.until - which.since <= BRIEF
 
 
 def behind(last: Edge | None, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
@@ -147,11 +160,12 @@ def _few(which: ArticleFilter) -> bool:
 
 
 def _by_score(which: ArticleFilter) -> bool:
-    """Whether they are read by their score and sorted: there may be many, but nothing else of them is to be looked at."""
-    return which.unsure is not None and which.source is None and which.category is None
+    """Whether they are read by their score and sorted: there may be many, but nothing else of them is to be looked at. Since a day they are
+    read by time, as far as that day."""
+    return which.unsure is not None and which.source is None and which.category is None and which.since is None
 
 
-def _not_looked_for(column: ColumnElement[Any]) -> ColumnElement[Any]:
+def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
     """The number in ``column``, for which no database looks into an index."""
     return column.op("+")(text("0"))
 
@@ -161,7 +175,7 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
     for column, asked in ((ARTICLES.c.hidden, which.hidden), (ARTICLES.c.corrected, which.corrected)):
         if asked is not None:
             # SQLite has no index look for what is not NULL, and takes one for what is NULL, as almost all are
-            wanted.append(column >= EPOCH if asked else _not_looked_for(column).is_(None))
+            wanted.append(column >= EPOCH if asked else unindexed(column).is_(None))
     for column, value in ((ARTICLES.c.source, which.source), (ARTICLES.c.category, which.category)):
         if value is not None:
             wanted.append((func.coalesce(column, "") if _few(which) else column) == name(value))
@@ -172,7 +186,7 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
     if which.shorter is not None:
         wanted.append(ARTICLES.c.length < which.shorter)
     if which.unsure is not None:
-        score = ARTICLES.c.category_score if _by_score(which) else _not_looked_for(ARTICLES.c.category_score)
+        score = ARTICLES.c.category_score if _by_score(which) else unindexed(ARTICLES.c.category_score)
         wanted += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(way) for way in BY_MODEL))]
     if which.topic is not None:
         wanted.append(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(which.topic)))
@@ -219,7 +233,7 @@ class Lists(Part):
         columns = (getattr(ARTICLES.c, one) for one in ("id", "story_id", "publisher", "moment", "first_seen", "title", "keywords"))
         joined = ARTICLES.outerjoin(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
         wanted = select(*columns, EVENT_STORIES.c.event_id).select_from(joined).where(
-            ARTICLES.c.moment < until, ARTICLES.c.fold_of.is_(None), _not_looked_for(ARTICLES.c.hidden).is_(None),
+            ARTICLES.c.moment < until, ARTICLES.c.fold_of.is_(None), unindexed(ARTICLES.c.hidden).is_(None),
             ~ARTICLES.c.source.startswith(FORUM),
         )  # fmt: skip
         if topic is not None:
@@ -240,7 +254,7 @@ class Lists(Part):
         Which they are is read from an index alone, and then no more rows than are shown."""
         limit = max(1, which.limit)
         sorted_later = _few(which) or _by_score(which)
-        moment = _not_looked_for(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
+        moment = unindexed(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
         order = (moment.desc(), ARTICLES.c.id.desc())
         wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
         with self._read() as connection:

@@ -52,6 +52,31 @@ def test_no_page_of_a_reader_keeps_anybody_out(visit: Any, violations: Any, sche
         check(visitor, violations, path)
 
 
+def test_no_refusal_and_no_form_with_mistakes_keeps_anybody_out(visit: Any, violations: Any) -> None:
+    """403, 429, and what forms say of mistakes."""
+    visitor = visit(role="reader", viewport=WIDTHS["narrow"])
+    page = visitor.page
+    check(visitor, violations, "/articles")
+    assert page.locator("h1").inner_text() == "您没有此权限"
+    for path, button in (("/alerts/new?channel=webhook", "保存"), ("/account", "修改密码")):
+        visitor.go(path)
+        page.evaluate("document.querySelectorAll('form').forEach((form) => { form.noValidate = true; })")
+        page.get_by_role("button", name=button, exact=True).click()
+        page.locator("[aria-invalid=true]").first.wait_for()
+        assert violations(page) == [], path
+    visitor.faults.clear()  # the browser notes each refusal
+    stranger = visit(color_scheme="dark", viewport=WIDTHS["narrow"])
+    for _ in range(6):  # five slips are free
+        page = stranger.go("/login")
+        page.locator("#name").fill("nobody")
+        page.locator("#password").fill("a wrong password")
+        page.locator("form[action='/login'] button").click()
+        page.locator(".narrow [role=alert]").wait_for()
+    assert "尝试次数过多" in page.locator(".narrow [role=alert]").inner_text()
+    assert violations(page) == []
+    stranger.faults.clear()
+
+
 def test_axe_would_find_something(visit: Any, violations: Any) -> None:
     visitor = visit()
     page = visitor.go("/latest")

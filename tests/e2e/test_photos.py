@@ -120,12 +120,13 @@ def test_cards_of_the_wall_lie_side_by_side_and_never_move(visit: Any) -> None:
     assert before[0][1] == min(box[1] for box in before)  # the first of the order stands on top
 
 
-def test_more_adds_to_the_wall(visit: Any) -> None:
+def test_more_adds_to_the_wall(visit: Any, violations: Any) -> None:
     visitor = visit()
     page = visitor.go("/photos")
     assert page.locator(".card").count() == 30
     page.locator("[data-more]").click()
     holds(page, "document.querySelectorAll('.card').length === 43")
+    assert violations(page) == []
     assert page.locator("[data-more]").count() == 0
     assert page.url.endswith("/photos")
     addresses = page.evaluate("[...document.querySelectorAll('.card h2 a')].map(link => link.href)")

@@ -56,7 +56,7 @@ def test_an_editor_folds_and_takes_it_back(edit: Any, site: Any, options: dict[s
     one, other = [story for story in site.store.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
     page = edit(**options).go(f"/story/{one.id}/{one.head.id}")
     page.get_by_role("link", name="并入另一条报道").click()
-    page.get_by_label("报道里的词语").fill(other.head.title)
+    page.get_by_label("报道中的关键词").fill(other.head.title)
     page.locator(".desk-filter button").click()
     page.locator(f"[data-candidate='{other.id}'] button").click()
     page.locator("#versions").wait_for()

@@ -48,8 +48,6 @@ NOT_REACHED = {
     "/login": "who is signed in goes on to the front page",
     "/sources/looks/{id}": "stays only while somebody looks",
     "/monitor/log": "a part of a page",
-    "/board/{name}": "a part of a page",
-    "/photos/more": "a part of a page",
     "/search/suggest": "no page",
     "/robots.txt": "no page",
     "/favicon.ico": "no page",

@@ -23,7 +23,15 @@ def test_a_day_by_topic(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/briefing/tomorrow", "/briefing/2026-05-21", "/briefing/0001-01-01", "/briefing/20260520", "/briefing?topic=无"]
+    "path",
+    [
+        "/briefing/tomorrow",
+        "/briefing/2026-05-21",
+        "/briefing/0001-01-01",
+        "/briefing/1999-01-01",
+        "/briefing/20260520",
+        "/briefing?topic=无",
+    ],
 )
 def test_no_such_briefing(client: httpx.Client, path: str) -> None:
     assert client.get(path).status_code == 404

@@ -393,7 +393,7 @@ def test_the_nearest_stories_stand_there_before_one_types(serve: Any, shelf: Sto
             page = tree(client.get(f"{here(shelf, one)}/fold"))
             assert page.xpath("//ol[@class='candidates']/li/@data-candidate")[:1] == [other], page.xpath("string(//ol)")
             assert "最相近的报道" in page.text_content()
-            assert "没有找到别的报道" not in page.text_content()
+            assert "没有找到其他报道" not in page.text_content()
 
 
 def test_the_desks_articles_are_found_by_words_topic_and_time(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:

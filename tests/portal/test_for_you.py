@@ -85,7 +85,7 @@ def test_what_was_offered_is_counted_once_a_day_and_what_was_opened_of_it(serve,
     assert (month.opened, month.liked) == (1, 1)
     text = serve(shelf, role="editor").get("/monitor/reading").text
     assert "2026-05" in text
-    assert "至少看了 53.2%" in text
+    assert "至少看过 53.2%" in text
 
 
 @pytest.mark.parametrize("headers", [{"dnt": "1"}, {"sec-gpc": "1"}, {"cookie": "profile=off"}, {"sec-purpose": "prefetch"}])
@@ -174,7 +174,7 @@ def test_the_monitor_tells_months_and_what_was_learnt(serve, shelf: Store, newsr
     rows = {row.get("data-month"): row.get("data-views") for row in page.xpath("//tr[@data-month]")}
     assert rows == {"2026-02": "1", "2026-03": "2", "2026-04": "1", "2026-05": "3"}
     facts = page.xpath("string(//dl[@class='facts'])")
-    assert f"看到多少算喜欢{made.facts['alpha']:.1%}" in " ".join(facts.split())
+    assert f"看过多少算喜欢{made.facts['alpha']:.1%}" in " ".join(facts.split())
     assert not set("αλ") & set(facts), "in words"
     assert facts.index("学习的点击数") < facts.index("读者") < facts.index("计算方式")
     assert "uPlot" in client.get("/monitor/reading").text

@@ -54,7 +54,7 @@ def test_jobs_of_everybody_are_listed_with_what_they_brought(editor: httpx.Clien
     assert {id: section.get("data-state") for id, section in shown.items()} == {
         "job-crawl1": "done", "job-fit1": "done", "job-prune1": "done", "job-retrain1": "failed", "job-lost1": "lost",
     }  # fmt: skip
-    assert "新报道 3 篇" in shown["job-crawl1"].text_content()
+    assert "新报道 3 条" in shown["job-crawl1"].text_content()
     assert "失败 2 次" in shown["job-crawl1"].text_content()
     assert "2 位读者的 9 次浏览" in shown["job-fit1"].text_content()
     assert "已清理 4 条过期数据" in shown["job-prune1"].text_content()
@@ -78,7 +78,7 @@ def test_a_crawl_that_another_process_runs_is_ended_in_order(editor: httpx.Clien
         assert crawl.stdout.readline()
         records.save(Job("crawl3", "hub", started=AT, pid=crawl.pid, born=born(crawl.pid), origin="schedule"))
         assert 'data-state="running"' in editor.get("/jobs").text
-        assert "抓取正在结束" in editor.post("/jobs/crawl3/cancel", data={"back": "/jobs"}, follow_redirects=True).text
+        assert "采集正在结束" in editor.post("/jobs/crawl3/cancel", data={"back": "/jobs"}, follow_redirects=True).text
         assert crawl.wait(60) in (-signal.SIGINT, 1)
     assert editor.get("/api/v1/jobs/crawl3").json()["state"] == "lost", "who ran it would have written how it ended"
     assert editor.delete("/api/v1/jobs/crawl3").status_code == 404

@@ -120,7 +120,7 @@ def test_unread_alone_and_all_read_and_back(reader: httpx.Client, ids: dict[str,
     answer = reader.post("/marks/all?topic=旅游", data={"next": "/topic/旅游?show=unread"})
     page = page_of(reader, answer.headers["location"])
     assert titles(page) == []
-    assert "都读过了" in page.text_content()
+    assert "都已读过" in page.text_content()
     assert titles(page_of(reader, "/latest?show=unread"))  # other topics are as they were
     [undo] = page.xpath("//*[contains(@class, 'told-once')]//form/@action")
     assert reader.post(undo, headers=EMPTY).status_code == 303

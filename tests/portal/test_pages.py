@@ -181,7 +181,7 @@ def test_an_empty_portal_says_what_to_do(fresh: Store, serve) -> None:
 def test_an_empty_portal_says_that_a_crawl_runs(fresh: Store, serve, newsroom: ModuleType) -> None:
     fresh.save_run(Run("now", newsroom.NOW - timedelta(minutes=1), spiders=("rss",)))
     text = serve(fresh).get("/").text
-    assert "首次抓取正在进行" in text
+    assert "首次采集正在进行" in text
     assert "newsportal crawl" not in text
 
 
@@ -195,7 +195,7 @@ def test_without_a_network_the_front_page_says_so(fresh: Store, serve, newsroom:
     client = serve(fresh)
     assert "找不到该域名：没有网络，或地址有误" in client.get("/").text
     newsroom.write(fresh, newsroom.article("旧闻", "此前保存的正文" * 10, ago=3000))
-    assert "上次抓取没有连上任何来源" in client.get("/").text
+    assert "上次采集没有连上任何来源" in client.get("/").text
 
 
 def test_the_run_report_adds_up_and_explains_itself(editor: httpx.Client, newsroom: ModuleType) -> None:

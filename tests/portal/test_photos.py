@@ -171,7 +171,7 @@ def test_a_photo_story_shows_every_picture_in_order(wall: httpx.Client, photos: 
 def test_an_incomplete_story_says_what_is_missing(wall: httpx.Client, photos: Store) -> None:
     said = page(wall, f"/story/{photos.made['broken']}").xpath("string(//p[contains(@class, 'unfinished')])")
     assert "共 9 页，缺第 5–7, 9 页" in said
-    assert "下次抓取时补全" in said
+    assert "下次访问时补全" in said
 
 
 def test_pictures_of_unknown_size_have_none(wall: httpx.Client, photos: Store) -> None:

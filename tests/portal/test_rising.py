@@ -55,7 +55,7 @@ def test_in_chinese_by_topic_and_by_week(client: httpx.Client) -> None:
     page = client.get("/rising", params={"topic": "旅游", "lang": "zh"}).text
     assert "往常 0.5 条" in page
     assert "4 条报道" in page
-    assert "之前四周的报道太少" in client.get("/rising?days=7").text
+    assert "此前四周的报道太少" in client.get("/rising?days=7").text
 
 
 def test_a_day_of_before(client: httpx.Client, newsroom: ModuleType) -> None:

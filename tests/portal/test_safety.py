@@ -396,7 +396,7 @@ def test_a_store_that_is_away_is_a_503_with_advice(serve) -> None:
     client = serve(Away())
     answer = client.get("/")
     assert answer.status_code == 503
-    assert "数据库正忙" in answer.text
+    assert "文章库正忙" in answer.text
     assert answer.headers["retry-after"]
     assert client.get("/health").json()["status"] == "store-unavailable"
 

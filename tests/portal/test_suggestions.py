@@ -42,7 +42,7 @@ def test_sites_are_suggested_with_the_command_that_adds_them(client: httpx.Clien
     assert [row.get("data-site") for row in rows] == ["new.example"]
     assert "newsportal source add https://new.example/" in rows[0].text_content()
     assert "<b>怪" not in page.text
-    assert "可以增加的来源" in page.text
+    assert "建议添加的来源" in page.text
     assert "Suggested sources" in client.get("/suggestions", headers={"accept-language": "en"}).text
     assert '"/suggestions"' in client.get("/sources").text
 

@@ -98,7 +98,7 @@ def test_reports_of_crawls_for_which_nothing_was_due_are_folded_away(editor: htt
     assert shown("/runs") == ["/runs/stopped", "/runs/busy"], "what ended badly is told, too"
     assert shown("/runs?all=1") == ["/runs/stopped", "/runs/idle", "/runs/busy"]
     page = editor.get("/runs").text
-    assert "另有 1 次抓取" in page
+    assert "另有 1 次采集" in page
     assert ">订阅源<" in page
     assert "新增 0 条报道" in editor.get("/desk").text
     newsdesk.save_run(Run("stopped", now - timedelta(minutes=5), now, "finished", ("sitemap",)))

@@ -1,16 +1,21 @@
-"""Lists of articles for editors in a SQLite store of any size: none of them reads every article."""
+"""Lists of articles for editors, stories of a day and pages of events in a SQLite store of any size: none of them reads every article."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 
 from newsportal.store.dialects import open_engine, reading
+from newsportal.store.events import Events
 from newsportal.store.lists import ArticleFilter, Lists
+from newsportal.store.results import StoryFilter
 from newsportal.store.schema import prepare
 
+DAY = datetime(2026, 5, 20, tzinfo=UTC)
 FILTERS = {
     "hidden": ({"hidden": True}, "ix_articles_hidden"),
     "corrected": ({"corrected": True}, "ix_articles_corrected"),
@@ -24,8 +29,19 @@ FILTERS = {
     "hidden of a source": ({"hidden": True, "source": "feed:x"}, "ix_articles_hidden"),
     "unsure of a source": ({"unsure": 0.6, "hidden": False, "source": "feed:x"}, "ix_articles_source"),
     "a further page": ({"before": "1700000000000000~abc"}, "ix_articles_moment (moment<?)"),
+    "unsure since a day": ({"unsure": 0.6, "hidden": False, "since": DAY}, "ix_articles_moment (moment>?)"),
 }
 """What is asked, and the index that answers it."""
+
+OTHERS: dict[str, tuple[Callable[[Engine], object], str]] = {
+    "stories of a day": (
+        lambda engine: Lists(engine).stories(StoryFilter(since=DAY, until=DAY + timedelta(days=1))),
+        "SEARCH version USING INDEX ix_articles_moment (moment>? AND moment<?)",
+    ),
+    "who reported an event": (lambda engine: Events(engine).tellers("x"), "SEARCH articles USING INDEX ix_articles_story_id_moment"),
+    "pinned events": (lambda engine: Events(engine).pinned(), "SEARCH events USING INDEX sqlite_autoindex_events_1 (id=?)"),
+}
+"""The same of other questions."""
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +53,11 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     event.listen(engine, "before_cursor_execute", lambda _1, _2, statement, values, _3, _4: asked.append((statement, values)))
     found = {}
     with reading(engine) as connection:
-        for name, (which, _) in FILTERS.items():
+        pick = {name: lambda engine, which=which: Lists(engine).pick(ArticleFilter(**which)) for name, (which, _) in FILTERS.items()}
+        for name, question in {**pick, **{name: question for name, (question, _) in OTHERS.items()}}.items():
             asked.clear()
-            Lists(engine).pick(ArticleFilter(**which))  # type: ignore[arg-type]
-            statement, values = next(one for one in asked if "FROM articles" in one[0])
+            question(engine)
+            statement, values = next(one for one in asked if "FROM" in one[0])
             found[name] = " | ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values))
     engine.dispose()
     return found
@@ -50,3 +67,9 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_an_index_answers(plans: dict[str, str], name: str) -> None:
     assert "SEARCH articles USING" in plans[name]
     assert FILTERS[name][1] in plans[name]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_questions_read_as_little(plans: dict[str, str], name: str) -> None:
+    assert OTHERS[name][1] in plans[name]
+    assert "SCAN" not in plans[name].replace("SCAN event_edits", "")

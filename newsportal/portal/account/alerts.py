@@ -146,7 +146,7 @@ def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Res
     else:
         book.save(made)
     log(request, "alert.change" if before else "alert.make", made.id, logged(made))
-    return notify(request, f"/alerts/{made.id}", _("Saved.") if before else _("The alert is on. What comes from now on is told."))
+    return notify(request, f"/alerts/{made.id}", _("Saved.") if before else _("The alert is on: what is new from now on is sent."))
 
 
 @router.post("/alerts/{id}/test")
@@ -170,7 +170,7 @@ def switch(request: Request, id: str, sent: Form) -> Response:
     made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
     accounts_of(request).alerts.save(made)
     log(request, "alert.on" if enabled else "alert.off", id)
-    return notify(request, "/alerts", _("It is on again. What came meanwhile is not told.") if enabled else _("It is off."))
+    return notify(request, "/alerts", _("It is on again. What arrived in the meantime is not sent.") if enabled else _("It is off."))
 
 
 @router.post("/alerts/{id}/again")
@@ -178,7 +178,7 @@ def again(request: Request, visit: Here, id: str) -> Response:
     own(request, id)
     number = accounts_of(request).alerts.again(id, now=visit.portal.now())
     log(request, "alert.again", id, {"messages": number})
-    text = visit.say_number("%(num)d message waits anew.", "%(num)d messages wait anew.", number)
+    text = visit.say_number("%(num)d message will be sent again.", "%(num)d messages will be sent again.", number)
     return redirect_with(request, f"/alerts/{id}", text)
 
 

@@ -179,7 +179,7 @@ def revoke(request: Request, sent: Form) -> Response:
     found = or_404(next((one for one in accounts.tokens.of(who.person.id) if one.id == sent.get("token", "")), None))
     accounts.tokens.revoke(found.id, person_id=who.person.id)
     log(request, "token.revoke", found.name)
-    return notify(request, "/account", _("The token does not count any more."))
+    return notify(request, "/account", _("The token was revoked."))
 
 
 def _session_of(request: Request) -> Signed:

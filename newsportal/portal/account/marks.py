@@ -189,9 +189,9 @@ def _keep(request: Request, asked: SearchRequest, name: str, back: str) -> Respo
     try:
         kept = accounts.searches.keep(person, name[:MAX_NAME], asked.address("").removeprefix("?"), now=visit.portal.now())
     except SearchNotSaved:
-        return notify(request, back, _("The search was not kept: there are as many as can be kept. Remove one first."))
+        return notify(request, back, _("The search was not saved: the limit is reached. Remove one first."))
     log(request, "search.keep", kept.id, {"name": kept.name})
-    return notify(request, back, _("The search is kept as “%(name)s”."), name=kept.name)
+    return notify(request, back, _("The search was saved as “%(name)s”."), name=kept.name)
 
 
 @router.post("/searches/rename")
@@ -202,7 +202,7 @@ def rename(request: Request, sent: Form) -> Response:
         if not accounts.searches.rename(person, search_id, name):
             raise HTTPException(404)
     except SearchNotSaved:
-        return notify(request, "/searches", _("A search needs a name; it is called what it was."))
+        return notify(request, "/searches", _("A search needs a name; the name was not changed."))
     log(request, "search.rename", search_id, {"name": name[:MAX_NAME]})
     return RedirectResponse("/searches", 303)
 

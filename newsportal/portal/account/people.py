@@ -48,13 +48,13 @@ def role(request: Request, person_id: str, sent: Form) -> Response:
 
 @router.post("/people/{person_id}/disable")
 def disable(request: Request, person_id: str) -> Response:
-    change, done = accounts_of(request).people.disable, _("%(name)s may not sign in any more.")
+    change, done = accounts_of(request).people.disable, _("%(name)s can no longer sign in.")
     return _changed(request, person_id, "person.disable", lambda person: change(person.id), done)
 
 
 @router.post("/people/{person_id}/enable")
 def enable(request: Request, person_id: str) -> Response:
-    change, done = accounts_of(request).people.disable, _("%(name)s may sign in again.")
+    change, done = accounts_of(request).people.disable, _("%(name)s can sign in again.")
     return _changed(request, person_id, "person.enable", lambda person: change(person.id, False), done)
 
 
@@ -140,5 +140,5 @@ def audit(request: Request) -> Response:
     lengths = {number: visit.say_number("the last %(num)d day", "the last %(num)d days", number) for number in AUDIT_DAYS if number}
     return render(
         request, "audit.html", entries=found[:AUDIT_ENTRIES], more=len(found) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
-        person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: visit.say("whenever"), **lengths},
+        person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: visit.say("Any time"), **lengths},
     )  # fmt: skip

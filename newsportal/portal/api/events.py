@@ -124,11 +124,11 @@ def events(
     return tagged(request, Page[EventOut], {"items": page.events, "next": page.next})
 
 
-@router.get("/rising", summary="Words and events whose rate leaves their own past", responses=describe(400, 404))
+@router.get("/rising", summary="Words and events whose rate leaves their own past", responses=describe(400, 404, 429))
 def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
     """`at`: what would have risen then, from what was fetched by then."""
     try:
-        return BoardOut.model_validate(as_dict(board_of(visit.portal, at or visit.clock.now, days, topic_of(visit))))
+        return BoardOut.model_validate(as_dict(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
     except OverflowError as error:
         raise ApiError(400, "no-time", "That time is at the edge of the calendar.", "Ask for a later one.") from error
 

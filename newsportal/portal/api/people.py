@@ -65,7 +65,7 @@ def _check_session(request: Request) -> None:
         raise ApiError(403, "not-allowed", "A token may make no administrator and give nobody another password.", "Sign in for that.")
 
 
-@router.get("/people", summary="Who may what", dependencies=ADMINISTER, response_model=list[PersonOut])
+@router.get("/people", summary="Users and rights", dependencies=ADMINISTER, response_model=list[PersonOut])
 def people(request: Request) -> list[Person]:
     return accounts_of(request).people.all()
 

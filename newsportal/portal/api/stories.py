@@ -163,12 +163,12 @@ def stories(
     return tagged(request, Page[StoryOut], {"items": page.stories, "next": page.next})
 
 
-@router.get("/briefing", summary="The events of a day that matter, in sentences of their articles", responses=describe(404))
+@router.get("/briefing", summary="The events of a day that matter, in sentences of their articles", responses=describe(404, 429))
 def briefing(visit: Here, day: date | None = None, topic: Filter = None) -> BriefingOut:
     """Of the last 24 hours by default. What was told the day before is not told again."""
     now = visit.clock.now
     since, until = day_range(day_of(visit, str(day)), visit.portal.site.zone) if day else (now - DAY, now)
-    return BriefingOut.model_validate(as_dict(briefing_of(visit.portal, since, until, topic_of(visit))))
+    return BriefingOut.model_validate(as_dict(briefing_of(visit, since, until, topic_of(visit))))
 
 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])

@@ -85,7 +85,7 @@ def save(request: Request, visit: Here, article: Version, sent: Form) -> Respons
 def withdraw(request: Request, visit: Here, article: Version) -> Response:
     """The article says again what its page said last."""
     article_changes.withdraw(visit, article)
-    return notify(request, page_of(article), _("The article says again what its page says."))
+    return notify(request, page_of(article), _("The article was reset to the text of its page."))
 
 
 def _read(visit: Visit, sheet: Sheet) -> Sheet:

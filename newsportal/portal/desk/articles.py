@@ -101,7 +101,7 @@ def hide(request: Request, visit: Here, article: Version, sent: Form) -> Respons
 def show(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``whole``: all versions of the story."""
     show_all(visit, _meant(visit, article, bool({**sent, **request.query_params}.get("whole"))))
-    return notify(request, page_of(article), _("Readers see it again."))
+    return notify(request, page_of(article), _("Readers can see it again."))
 
 
 @router.post("/story/{story_id}/{article_id}/category")
@@ -183,9 +183,9 @@ def take_out(request: Request, visit: Here, article: Version) -> Response:
     try:
         moved = article_changes.take_out(visit, article.id)
     except StoreError:
-        return notify(request, page_of(article), _("The article stands in a story of its own already."))
+        return notify(request, page_of(article), _("The article is a story of its own already."))
     undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"
-    return notify(request, f"/story/{moved.story}", _("The article stands in a story of its own now."), undo=undo)
+    return notify(request, f"/story/{moved.story}", _("The article is a story of its own now."), undo=undo)
 
 
 def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:

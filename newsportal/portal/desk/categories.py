@@ -31,8 +31,8 @@ NAME: Final = Field(
     "name", _("Name of the category"), "text", _("Sources that name it follow its new name; stored articles keep the old one."), needed=True
 )
 OWN: Final = (
-    Field("words", _("Words that nearly decide alone"), "lines", _("One a line, or with commas; of two characters or more.")),
-    Field("hints", _("Words that only hint at it"), "lines", _("Several of them together decide.")),
+    Field("words", _("Strong words"), "lines", _("One a line, or with commas; of two characters or more.")),
+    Field("hints", _("Weak words"), "lines", _("Several of them together decide.")),
     Field("enabled", _("In use"), "switch", _("Otherwise the lexicon gives it to no article."), usual=True),
 )
 

@@ -165,7 +165,7 @@ def aside(request: Request, fields: Form) -> Response:
     try:
         number = settle(way)
     except NewsportalError as error:
-        return notify(request, "/monitor/queues", _("The queue of requests cannot be asked: %(why)s"), why=error)
+        return notify(request, "/monitor/queues", _("The queue of requests cannot be reached: %(why)s"), why=error)
     log(request, f"queue.{way}", "", {"requests": number})
     text = _("%(number)s requests wait anew.") if way == "again" else _("%(number)s requests were forgotten.")
     return notify(request, "/monitor/queues", text, number=number)

@@ -123,8 +123,8 @@ PARTS: Final = {
 
 
 WAYS: Final = {
-    "/monitor": _("What came in"),
-    "/monitor/crawls": _("What the crawls met"),
+    "/monitor": _("Articles collected"),
+    "/monitor/crawls": _("Crawl results"),
     "/monitor/failures": _("Why pages failed"),
     "/monitor/queues": _("Workers and queues"),
     "/monitor/reading": _("How the portal is read"),

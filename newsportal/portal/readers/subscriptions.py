@@ -25,7 +25,7 @@ from newsportal.text import clean
 
 Kind = Literal["topic", "source", "search"]
 
-FOLDERS: Final[Mapping[Kind, str]] = {"topic": _("Topics"), "source": _("Sources"), "search": _("Kept searches")}
+FOLDERS: Final[Mapping[Kind, str]] = {"topic": _("Topics"), "source": _("Sources"), "search": _("Saved searches")}
 """The folders, in order."""
 
 MOST_SOURCES: Final = 500

@@ -9,12 +9,14 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from markupsafe import Markup
 
 from newsportal.events.summaries import shorten
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.access import address_of
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.preferences import last_visit, remember_visit
 from newsportal.portal.reading.feed_formats import FORMATS, Entry
 from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_answer
 from newsportal.portal.render import address, render
 from newsportal.services.briefing import DAY, Briefing, by_source, compile_briefing, day_range
+from newsportal.store.lists import ArticleFilter
 from newsportal.text import clean
 
 router = APIRouter()
@@ -52,15 +54,20 @@ def one_day(request: Request, visit: Here, day: str) -> Response:
 
 
 def day_of(visit: Visit, text: str) -> date:
-    """Raises a 404 for what is no day, or lies ahead."""
+    """Raises a 404 for what is no day, lies ahead, or was before the first story."""
     try:
         day = date.fromisoformat(text)
         day - 2 * DAY  # the day before, and that before it, are asked for
     except (ValueError, OverflowError) as error:
         raise HTTPException(404) from error
-    if len(text) != 10 or day > visit.clock.local(visit.clock.now).date():
+    if len(text) != 10 or day > visit.clock.local(visit.clock.now).date() or not has_stories(visit, day):
         raise HTTPException(404)
     return day
+
+
+def has_stories(visit: Visit, day: date) -> bool:
+    """Whether the portal has stories of this day, or of one before it."""
+    return bool(visit.portal.store.pick(ArticleFilter(until=day_range(day, visit.portal.site.zone)[1], limit=1)).articles)
 
 
 def topic_of(visit: Visit) -> str | None:
@@ -71,25 +78,27 @@ def topic_of(visit: Visit) -> str | None:
 
 
 def of_day(visit: Visit, day: date, topic: str | None) -> Briefing:
-    return briefing_of(visit.portal, *day_range(day, visit.portal.site.zone), topic)
+    return briefing_of(visit, *day_range(day, visit.portal.site.zone), topic)
 
 
-def briefing_of(portal: Portal, since: datetime, until: datetime, topic: str | None) -> Briefing:
+def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | None) -> Briefing:
     """The briefing of a time, some minutes old."""
-    span = (until - since).total_seconds()
-    return portal.compiled(lambda: compile_briefing(portal.store, since, until, topic=topic), until, "briefing", span, topic)
+    portal, span = visit.portal, (until - since).total_seconds()
+    return portal.compilations.get(
+        address_of(visit.request), lambda: compile_briefing(portal.store, since, until, topic=topic), until, "briefing", span, topic
+    )
 
 
 def page(request: Request, visit: Visit, day: date | None, since: datetime, until: datetime) -> Response:
     topic = topic_of(visit)
-    made = briefing_of(visit.portal, since, until, topic)
+    made = briefing_of(visit, since, until, topic)
     seen, cookie = last_visit(request, visit.clock.now, COOKIE)
     here = visit.clock.local(visit.clock.now).date()
-    name = address("/briefing", topic=topic)
+    name, before = address("/briefing", topic=topic), (day or here) - DAY
     answer = render(
         request, "briefing.html", made=made, day=day, topic=topic, topics=visit.portal.topics(), seen=seen, by_source=by_source,
         new=sum(event.last > seen for event in made.events) if seen else 0,
-        earlier=address(f"/briefing/{(day or here) - DAY}", topic=topic),
+        earlier=address(f"/briefing/{before}", topic=topic) if has_stories(visit, before) else None,
         later=(address(f"/briefing/{day + DAY}", topic=topic) if day < here else name) if day else None,
         feed=FeedAddresses.below("/briefing", visit.say("Briefing"), topic=topic),
     )  # fmt: skip

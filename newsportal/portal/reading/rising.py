@@ -8,8 +8,9 @@ from typing import Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.events.rising import DAY
-from newsportal.portal.context import Here, Portal
-from newsportal.portal.reading.briefing import day_of, topic_of
+from newsportal.portal.access import address_of
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.reading.briefing import day_of, has_stories, topic_of
 from newsportal.portal.reading.story_lists import bars, width
 from newsportal.portal.render import address, render
 from newsportal.services.briefing import day_range
@@ -30,7 +31,7 @@ def rising(request: Request, visit: Here) -> Response:
     here = visit.clock.local(visit.clock.now).date()
     try:
         until = min(day_range(day, visit.portal.site.zone)[1], visit.clock.now) if day else visit.clock.now
-        board = board_of(visit.portal, until, int(days), topic)
+        board = board_of(visit, until, int(days), topic)
     except OverflowError as error:
         raise HTTPException(404) from error
     last = day or here
@@ -39,11 +40,14 @@ def rising(request: Request, visit: Here) -> Response:
         request, "rising.html", board=board, days=days, day=day, topic=topic, topics=visit.portal.topics(), width=width,
         bars=lambda counts: bars([(last - (len(counts) - place) * DAY, count) for place, count in enumerate(counts, 1)]),
         here=lambda **other: address("/rising", **{**said, "at": day, **other}),
-        earlier=address("/rising", **said, at=(day or here) - DAY),
+        earlier=address("/rising", **said, at=last - DAY) if has_stories(visit, last - DAY) else None,
         later=address("/rising", **said, at=day + DAY if day < here else None) if day else None,
     )  # fmt: skip
 
 
-def board_of(portal: Portal, until: datetime, days: int, topic: str | None) -> Board:
+def board_of(visit: Visit, until: datetime, days: int, topic: str | None) -> Board:
     """The board of the days before ``until``, some minutes old. Raises ``OverflowError`` at the edge of the calendar."""
-    return portal.compiled(lambda: compile_board(portal.store, until, days, topic=topic), until, "rising", days, topic)
+    portal = visit.portal
+    return portal.compilations.get(
+        address_of(visit.request), lambda: compile_board(portal.store, until, days, topic=topic), until, "rising", days, topic
+    )

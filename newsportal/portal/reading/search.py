@@ -86,7 +86,7 @@ def look(visit: Visit, asked: SearchRequest) -> tuple[Results, str | None]:
     try:
         return search_index(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
     except SearchError:
-        return EMPTY, visit.say("Search is away for the moment; everything else works. Please try again in a minute.")
+        return EMPTY, visit.say("Search is unavailable at the moment; everything else works. Please try again in a minute.")
 
 
 def sorts(asked: SearchRequest, visit: Visit) -> list[Choice]:

@@ -1,0 +1,55 @@
+"""What is worked out of hundreds of stories: kept, one at a time, and no more of it than a visitor may have."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from fastapi import HTTPException
+
+from newsportal.portal.access import RateLimit
+from newsportal.portal.reading.compilations import Compilations
+
+NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
+
+
+def refused(made: Compilations, visitor: str, day: int = 0) -> int:
+    with pytest.raises(HTTPException) as error:
+        made.get(visitor, lambda: day, NOW - timedelta(days=day), "briefing")
+    return error.value.status_code
+
+
+def test_a_visitor_has_some_worked_out_and_what_is_kept() -> None:
+    made = Compilations(RateLimit(2, 0))
+    for day in (1, 2, 1, 2):
+        assert made.get("192.0.2.1", lambda day=day: day, NOW - timedelta(days=day), "briefing") == day  # type: ignore[misc]
+    assert refused(made, "192.0.2.1", 3) == 429
+    assert made.get("192.0.2.2", lambda: 3, NOW - timedelta(days=3), "briefing") == 3
+    assert made.get("192.0.2.1", lambda: 4, NOW - timedelta(days=3), "briefing") == 3
+
+
+def test_one_at_a_time_and_what_is_kept_waits_for_none() -> None:
+    made = Compilations(patience=0)
+    made.get("192.0.2.1", lambda: "kept", NOW, "briefing")
+
+    def slow() -> str:
+        assert made.get("192.0.2.2", lambda: "anew", NOW, "briefing") == "kept"
+        return f"{refused(made, '192.0.2.2', 2)}"
+
+    assert made.get("192.0.2.1", slow, NOW - timedelta(days=1), "briefing") == "503"
+
+
+def test_what_fails_holds_nobody_up() -> None:
+    made = Compilations(patience=0)
+    with pytest.raises(ZeroDivisionError):
+        made.get("192.0.2.1", lambda: 1 / 0, NOW)
+    assert made.get("192.0.2.1", lambda: 1, NOW) == 1
+
+
+def test_the_page_says_when_to_come_back(client: Any) -> None:
+    client.app.state.portal.compilations._pace = RateLimit(0, 0)
+    answer = client.get("/briefing/2026-05-19")
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "60")
+    assert "请求过于频繁" in answer.text
+    assert client.get("/api/v1/briefing", params={"day": "2026-05-19"}).json()["error"]["code"] == "too-many"
