@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
@@ -12,10 +13,10 @@ import typer
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group
-from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_json, print_rows, print_table
+from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_json, print_rows, print_table, report_progress
 from newsportal.cli.story import changing
 from newsportal.messages import format_time
-from newsportal.services.events import editing, following
+from newsportal.services.events import editing, following, revising
 from newsportal.services.events.editing import Log
 from newsportal.services.events.timeline import EventView, view
 from newsportal.store.events import Event
@@ -68,6 +69,20 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
         print_json({"changes": done})
     else:
         typer.echo(f"{counted(done, 'change')} read, all stories are in events")
+
+
+def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """Look again at the events that changed since the last time: part what does not hang together, join what is one event.
+
+    newsportal up does it each night. What editors named, pinned or put somewhere stays; they take back what was done with event undo.
+    """
+    with open_record(sources) as (_, store), report_progress() as tell:
+        done = revising.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
+    if as_json:
+        print_json(asdict(done))
+    else:
+        rest = "; there are more: run it again" if done.more else ""
+        typer.echo(f"{counted(done.events, 'event')} looked at, {done.parted} parted from others, {done.joined} joined with others{rest}")
 
 
 def rename(
@@ -144,4 +159,4 @@ def whole(seen: EventView) -> dict[str, Any]:
     return plain(seen.event) | {"points": points, "stories": stories, "tellers": tellers}
 
 
-group = command_group("Events: what happened and how it went on.", list_, show, rebuild, rename, pin, split, join, undo)
+group = command_group("Events: what happened and how it went on.", list_, show, rebuild, revise, rename, pin, split, join, undo)

@@ -37,11 +37,13 @@ STARTS: Final = {
     "retrain": "training the models anew, beside everything else ...",
     "fit": "learning recommendations, beside everything else ...",
     "prune": "deleting what is too old ...",
+    "revise": "looking at the events again ...",
 }
 STAYS: Final = {
     "retrain": "the training failed: {}; the models in use stay",
     "fit": "the fit of recommendations failed: {}; the one before stays in use",
     "prune": "what is too old could not be deleted: {}; the next night goes on",
+    "revise": "the events could not be looked at again: {}; the next night goes on",
 }
 
 
@@ -118,6 +120,8 @@ def news(kind: str, row: Row) -> str | None:
         return f"trained version {row['version']} of the model of {row['corpus']} on {row['documents']} articles: {used}"
     if kind == "fit" and "views" in row:
         return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
+    if kind == "revise" and (row.get("parted") or row.get("joined")):
+        return f"{counted(row['parted'], 'event')} parted from others and {row['joined']} joined with others, of {row['events']} looked at"
     if kind == "prune" and (gone := {name: number for name, number in row.get("gone", {}).items() if number}):
         return "deleted for their age: " + ", ".join(f"{number} {name}" for name, number in gone.items())
     return None

@@ -49,6 +49,9 @@ CANDIDATES: Final = 5
 MOST_SHARED_BY_CHANCE: Final = 1
 """Terms that two texts share and are of other events: short ones of a rubric or a place have nothing else in common."""
 
+SAME_EVENT: Final = 0.4
+"""The cosine of their sums from which two events are one."""
+
 FEW_STORIES: Final = 8
 """Up to so many stories an event is held to its places: larger ones have been told from everywhere."""
 
@@ -167,7 +170,7 @@ class EventClusters:
 
     def add(self, story: Story) -> Membership:
         """Put a story into its event. A story without terms is an event by itself; one of a known id counts again."""
-        terms = _unit_vector(story.terms)
+        terms = unit_vector(story.terms)
         title = _title_form(story.title, story.published)
         for score, event in self._candidates(terms):
             if score < self._threshold:
@@ -182,6 +185,22 @@ class EventClusters:
             return Membership(event.id, min(1.0, score), tuple(term for _, term in shared[:EXPLAINED]))
         self._join(self._events.get(story.id) or self._new(story.id), story, terms)
         return Membership(story.id, 1.0, tuple(list(terms)[:EXPLAINED]))
+
+    def likest(self, id: str) -> tuple[str, float] | None:
+        """The event that is the same as this one, and the cosine of their sums; ``None`` where there is none."""
+        event = self._events.get(id)
+        if event is None:
+            return None
+        terms = event.terms
+        length = sqrt(sum(weight * weight for weight in terms.values())) or 1.0
+        for score, other in self._candidates({term: weight / length for term, weight in terms.items()}):
+            if score < SAME_EVENT:
+                break
+            if other is event or (event.places and other.places and not event.places.keys() & other.places.keys()):
+                continue
+            if not any(_is_periodic(_title_form(*title), other) for title in event.titles):
+                return other.id, score
+        return None
 
     def state(self, id: str) -> EventState:
         return self._events[id].state
@@ -262,11 +281,11 @@ def summed_up(id: str, stories: Iterable[Story]) -> EventState:
     clusters = EventClusters()
     event = clusters._new(id)
     for story in stories:
-        clusters._join(event, story, _unit_vector(story.terms))
+        clusters._join(event, story, unit_vector(story.terms))
     return event.state
 
 
-def _unit_vector(weights: Mapping[str, float]) -> dict[str, float]:
+def unit_vector(weights: Mapping[str, float]) -> dict[str, float]:
     """The square roots of the largest weights, of length 1, the largest first."""
     largest = sorted(weights.items(), key=itemgetter(1), reverse=True)[:TERMS]
     length = sqrt(sum(weight for _, weight in largest))

@@ -54,4 +54,5 @@ EVENT_EDITS = Table(
 ``undone``: the edit that undid it."""
 
 EVENT_POSITION = Table("event_position", METADATA, Column("name", String(8), primary_key=True), Column("seq", BigInteger, nullable=False))
-"""Up to which change of the log stories are in events (``log``), and the number of the last change of an event (``changed``)."""
+"""Up to which change of the log stories are in events (``log``), the number of the last change of an event (``changed``), and up to which
+of these events were looked at again (``revised``)."""

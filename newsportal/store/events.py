@@ -58,7 +58,8 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """``moves``: story -> (from, to), of events; ``title``, ``pinned``: (from, to), None where they were left alone."""
+    """``by``: the editor; empty: the nightly pass. ``moves``: story -> (from, to), of events; ``title``, ``pinned``: (from, to), None where
+    they were left alone."""
 
     kind: str
     event_id: str
@@ -91,9 +92,15 @@ class EventPage:
 
 
 class Events(Part):
-    def position(self) -> int:
-        """Up to which change of the log stories are in events."""
-        return self._scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "log")) or 0
+    def position(self, of: str = "log") -> int:
+        """Up to which change of the log stories are in events; ``changed``: the number of the last change of an event; ``revised``: up to
+        which of these events were looked at again."""
+        return self._scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == of)) or 0
+
+    def move(self, of: str, seq: int) -> None:
+        """Keep a position."""
+        with self._write() as connection:
+            upsert(connection, EVENT_POSITION, [{"name": of, "seq": seq}], update=("seq",))
 
     def vectors(self, limit: int, ids: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
         """What the algorithm remembers of the events that were alive last, or of those of these ids."""
@@ -148,9 +155,9 @@ class Events(Part):
             _expect(connection, edit)
             _write_vectors(connection, vectors)
             for story_id, (_, to) in edit.moves.items():
-                moved = update(EVENT_STORIES).where(EVENT_STORIES.c.story_id == story_id)
-                connection.execute(moved.values(event_id=to, score=1.0, words=[]))
-            if edit.moves:  # what he left where it was he saw, too
+                moved = update(EVENT_STORIES).where(EVENT_STORIES.c.story_id == story_id).values(event_id=to)
+                connection.execute(moved.values(score=1.0, words=[]) if edit.by else moved)
+            if edit.moves and edit.by:  # what he left where it was he saw, too
                 connection.execute(update(EVENT_STORIES).where(EVENT_STORIES.c.event_id.in_(edit.events)).values(by=name(edit.by)))
             row = update(EVENTS).where(EVENTS.c.id == edit.event_id)
             if edit.title is not None:

@@ -45,6 +45,12 @@ def plain(*arguments: str) -> str:
     return done.stdout
 
 
+def test_a_pass_over_what_changed(store: Store) -> None:
+    run("rebuild")
+    assert run("revise") == [{"events": 2, "parted": 0, "joined": 0, "more": False}]
+    assert plain("revise").startswith("0 events looked at, 0 parted")
+
+
 def test_a_rebuild_fills_the_list_and_an_event_is_shown(store: Store) -> None:
     assert run("rebuild") == [{"changes": 3}]
     (event,) = run("list")

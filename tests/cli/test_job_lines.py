@@ -35,6 +35,12 @@ def ended(kind: str, **facts: Any) -> list[str]:
         ("fit", {"result": "lost"}, ["the fit of recommendations failed: lost; the one before stays in use"]),
         ("prune", {"outcome": [{"gone": {"articles": 4, "log": 0}}]}, ["deleted for their age: 4 articles"]),
         ("prune", {"outcome": [{"gone": {"log": 0}}]}, []),
+        (
+            "revise",
+            {"outcome": [{"events": 9, "parted": 1, "joined": 2, "more": False}]},
+            ["1 event parted from others and 2 joined with others, of 9 looked at"],
+        ),
+        ("revise", {"outcome": [{"events": 9, "parted": 0, "joined": 0, "more": False}]}, []),
         ("crawl", {"outcome": [{**CRAWLED, "sources": 0, "reasons": []}]}, ["nothing is due"]),
         ("crawl", {"outcome": [{**CRAWLED, "sources": 1, "reasons": ["a: dns"]}]}, ["1 new story, 2 folded, 3 known", "  a: dns"]),
         ("crawl", {"spider": "rss", "outcome": [CRAWLED]}, ["job 5f1c0a2b: rss ended; 1 new story, 2 folded, 3 known"]),

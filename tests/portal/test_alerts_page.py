@@ -139,6 +139,24 @@ def test_tests_are_bounded_by_the_page_and_by_the_api_together(
     assert int(refused.headers["retry-after"]) > 0
 
 
+def test_what_rises_comes_at_hours_and_its_page_says_what_it_would_have_been(editor: httpx.Client) -> None:
+    assert "/alerts/new?about=rising" in editor.get("/rising").text
+    form = editor.get("/alerts/new?about=rising&rising=旅游&channel=webhook").text
+    assert re.search(r'value="rising" checked', form)
+    assert "<option selected>旅游</option>" in form.partition('name="rising"')[2]
+    assert 'value="8, 12, 16, 20"' in form
+    id = make(editor, about="rising", rising="旅游", hours="8, 12, 16, 20")
+    page = editor.get(f"/alerts/{id}").text
+    assert "<option selected>旅游</option>" in page.partition('name="rising"')[2]
+    assert "过去 30 天本会发送的消息" in page
+    assert editor.post("/alerts/new", data=HOOK | {"about": "rising", "rising": "无", "hours": ""}).status_code == 422
+
+
+def test_the_preview_counts_day_by_day(editor: httpx.Client) -> None:
+    page = editor.get(f"/alerts/{make(editor)}").text.partition('id="preview"')[2]
+    assert re.search(r'每日明细.*?<time datetime="2026-05-\d\d">[^<]+</time> · \d+ 条消息', page, re.DOTALL)
+
+
 def test_nobody_sees_another_s(editor: httpx.Client, serve: Any, store: Store, index: Any, settings: Sources) -> None:
     id = make(editor)
     other: httpx.Client = serve(store, index, settings, role="editor", accounts=editor.accounts)  # type: ignore[attr-defined]

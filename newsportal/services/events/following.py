@@ -103,11 +103,12 @@ class EventFollower:
             self._clusters = EventClusters()
             for id, vector in store.events.vectors(MOST_EVENTS):
                 self._clusters.restore(state_of(id, vector))
-        for edit in store.events.edits(after=self._edit):
-            self._edit = edit.number
-            for id in edit.events:
+        while edits := store.events.edits(after=self._edit):
+            self._edit = edits[-1].number
+            changed = {id for edit in edits for id in edit.events}
+            for id in changed:
                 self._clusters.remove(id)
-            for id, vector in store.events.vectors(MOST_EVENTS, edit.events):
+            for id, vector in store.events.vectors(MOST_EVENTS, changed):
                 self._clusters.restore(state_of(id, vector))
         return self._clusters
 

@@ -100,6 +100,7 @@ def _held_back(one: Due, attempt: Attempt | None, now: datetime) -> bool:
 RETRAIN: Final = "retrain"
 FIT: Final = "fit"
 PRUNE: Final = "prune"
+REVISE: Final = "revise"
 
 REST: Final = 3600.0
 """Seconds between two trainings at least: a portal that brings a thousand articles an hour need not learn from each hundred."""
@@ -107,6 +108,7 @@ REST: Final = 3600.0
 RETRAIN_LIMIT: Final = 1800.0
 FIT_LIMIT: Final = 7200.0  # seconds that a training and a fit may take; then they are ended, and what was learnt before stays in use
 PRUNE_LIMIT: Final = 7200.0  # seconds; the next night goes on
+REVISE_LIMIT: Final = 3600.0  # seconds; the next night goes on
 SILENCE: Final = 1800.0  # seconds without a line in its log after which a crawl counts as hung: Scrapy logs its figures each minute
 OFFLINE: Final = 30.0  # seconds between two looks for a network that is away. Only names are looked up: it costs no site a request
 OFFLINE_TEXT: Final = "there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one"
@@ -195,7 +197,8 @@ class Retraining(Duty):
 
 
 class Nightly(Duty):
-    """``newsportal prune``, then ``newsportal recommend fit`` (unless ``learn`` is false) each night, also after one that was missed."""
+    """``newsportal prune``, ``newsportal event revise`` where events changed, then ``newsportal recommend fit`` (unless ``learn`` is false)
+    each night, also after one that was missed."""
 
     def __init__(
         self, file: SourcesReloader, hour: int, zone: tzinfo, *, learn: bool = True, clock: Callable[[], float] = time.monotonic
@@ -210,7 +213,11 @@ class Nightly(Duty):
         at = last_due(now, self._hour, self._zone)
         if self._is_due(PRUNE, jobs, at, now) and self._fits() is not None:
             yield Wanted(kind=PRUNE, words=("prune", "--json"), limit=PRUNE_LIMIT)
-        elif self._learn and self._is_due(FIT, jobs, at, now) and not any(job.active for job in jobs if job.kind == PRUNE):
+        elif any(job.active for job in jobs if job.kind in (PRUNE, REVISE)):
+            return
+        elif self._is_due(REVISE, jobs, at, now) and self._events_changed():
+            yield Wanted(kind=REVISE, words=("event", "revise", "--json"), limit=REVISE_LIMIT)
+        elif self._learn and self._is_due(FIT, jobs, at, now):
             fits = self._fits()
             if fits is not None and fits[0] and (fits[1] is None or fits[1] < at):
                 yield Wanted(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
@@ -219,6 +226,13 @@ class Nightly(Duty):
         """Whether the latest try is from before the hour."""
         tried = [job for job in jobs if job.kind == kind and job.started is not None]
         return not any(job.active or (job.started is not None and at <= job.started <= now) for job in tried)
+
+    def _events_changed(self) -> bool:
+        try:
+            with closing(open_store(self._file.known.store, create=False)) as store:
+                return store.events.position("changed") > store.events.position("revised")
+        except StoreError:
+            return False
 
     def _fits(self) -> tuple[bool, datetime | None] | None:
         """Whether there is anything to learn from, and when that was done last; ``None`` where there is no store."""

@@ -11,6 +11,7 @@ import pytest
 
 from newsportal.items import Article, Link
 from newsportal.items.report import Run
+from newsportal.services.events.following import EventFollower
 from newsportal.services.jobs import duties
 from newsportal.services.jobs.base import Job, Wanted
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining, last_due
@@ -104,6 +105,18 @@ def test_what_is_too_old_is_deleted_each_night_before_anything_is_learnt(file: S
     assert not night(unread, NOW, [], pruned=False), "no store"
     open_store(unread.known.store).close()
     assert night(unread, NOW, [], pruned=False), "also where nobody reads"
+
+
+def test_events_that_changed_are_looked_at_again_between_the_two(file: SourcesReloader) -> None:
+    store = open_store(file.known.store)
+    EventFollower().follow(store)
+    (wanted,) = night(file, NOW)
+    assert (wanted.kind, wanted.words) == ("revise", ("event", "revise", "--json"))
+    assert not night(file, NOW, [Job("r", kind="revise", started=NOW)]), "it still runs"
+    assert [one.kind for one in night(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
+    store.events.move("revised", store.events.position("changed"))
+    store.close()
+    assert [one.kind for one in night(file, NOW)] == ["fit"]
 
 
 def crawl(minutes: float, stored: int) -> Job:

@@ -1,0 +1,38 @@
+"""Which stories of an event hang together."""
+
+from __future__ import annotations
+
+from newsportal.events import EventClusters, Story, summed_up
+from newsportal.events.revision import components
+
+
+def story(id: str, *words: str, places: tuple[str, ...] = ()) -> Story:
+    return Story(id, id, None, dict.fromkeys(words, 1.0), frozenset(places))
+
+
+def test_stories_hang_together_by_others_and_not_by_one_word() -> None:
+    stories = [
+        story("b", "桥", "钢筋", "快讯"),
+        story("c", "钢筋", "桥", "逮捕", "公司"),
+        story("d", "逮捕", "公司"),
+        story("k", "海带", "快讯"),
+    ]
+    assert components(stories) == [["b", "c", "d"], ["k"]]
+    assert components(stories, {"k"}) == [["k"], ["b", "c", "d"]]
+    assert components(stories, {"k", "d"}) == [["b", "c", "d", "k"]]
+    assert components([]) == []
+
+
+def test_the_likest_event_is_one_of_the_same_places() -> None:
+    clusters = EventClusters()
+    for id, words, places in (
+        ("a", "起火 化工厂 居民", "青河"),
+        ("b", "起火 化工厂 居民", "海城"),
+        ("c", "起火 化工厂 疏散", "青河"),
+        ("d", "海带", ""),
+    ):
+        clusters.restore(summed_up(id, [story(id, *words.split(), places=(places,) if places else ())]))
+    found = clusters.likest("a")
+    assert found is not None
+    assert (found[0], round(found[1], 2)) == ("c", 0.67)
+    assert clusters.likest("d") is None

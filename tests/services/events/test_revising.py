@@ -1,0 +1,92 @@
+"""Events are looked at again: what does not hang together is parted, what is one joined; what editors decided stays."""
+
+from __future__ import annotations
+
+import pytest
+from event_texts import CATCH, FIRE, TRIAL, add
+from factories import NOW
+
+from newsportal.services.events import editing
+from newsportal.services.events.following import EventFollower, vector_over
+from newsportal.services.events.revising import Revision, revise
+from newsportal.store.events import Placed
+from newsportal.store.store import Store
+
+AGAIN = "灯笼作坊昨夜起火以后，青河市老城的消防员今天清理了灯笼作坊的火场，作坊主赵远山的轻伤已经包扎，大火扑灭用了三个小时。"
+
+
+def place(store: Store, **events: list[str]) -> None:
+    """Put stories into these events, as if they had come in an unlucky order."""
+    vectors = {
+        id: vector_over(id, store.articles([story.head.id for story in store.listed(stories).values()])) for id, stories in events.items()
+    }
+    placed = [Placed(story, id, 1.0) for id, stories in events.items() for story in stories]
+    assert store.events.place(placed, vectors, after=store.events.position(), upto=store.last_seq())
+
+
+def look(store: Store, **said: int) -> Revision:
+    return revise(store, NOW, lambda done, total: None, **said)
+
+
+@pytest.fixture
+def mixed(store: Store) -> tuple[str, str, str]:
+    """An event of a fire and its trial, with a harvest in it."""
+    ids = (
+        add(store, "fire", "老城灯笼作坊起火", FIRE),
+        add(store, "trial", "作坊主当庭认错", TRIAL, 184),
+        add(store, "catch", "海带丰收", CATCH, 19),
+    )
+    place(store, fire=list(ids))
+    return ids
+
+
+def test_what_does_not_hang_together_is_parted_and_nothing_is_left_for_the_next_time(store: Store, mixed: tuple[str, str, str]) -> None:
+    fire, trial, catch = mixed
+    assert look(store) == Revision(events=1, parted=1)
+    found = store.events.of(mixed)
+    assert found[fire].event_id == found[trial].event_id == "fire"
+    assert found[catch].event_id != "fire"
+    assert {one.by for one in found.values()} == {None}
+    again = look(store)
+    assert (again.parted, again.joined) == (0, 0)
+    assert look(store) == Revision()
+
+
+def test_what_is_one_is_joined_and_its_address_leads_there(store: Store) -> None:
+    fire, again = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "again", "灯笼作坊火灾", AGAIN, 1)
+    place(store, first=[fire], second=[again])
+    follower = EventFollower()
+    follower.follow(store)
+    assert look(store).joined == 1
+    assert store.events.joined("second") == "first"
+    assert store.events.members(["first"])["first"][1].story_id == again
+    later = add(store, "later", "灯笼作坊火灾", AGAIN, 2)
+    follower.follow(store)
+    assert store.events.of([later])[later].event_id == "first"
+
+
+def test_what_editors_decided_stays(store: Store, mixed: tuple[str, str, str]) -> None:
+    _, trial, _ = mixed
+    number = editing.rename(store, "fire", "灯笼与海带", by="林", now=NOW)
+    assert look(store) == Revision(events=1)
+    editing.undo(store, number, by="林", now=NOW)
+    new, _ = editing.split(store, "fire", [trial], by="林", now=NOW)  # what he left together he saw, too
+    look(store)
+    assert {id: one.event_id for id, one in store.events.of(mixed).items()} == dict.fromkeys(mixed, "fire") | {trial: new}
+    assert (editing.join(store, "fire", new, by="林", now=NOW), look(store).parted)[1] == 0
+
+
+def test_what_an_editor_takes_back_is_not_done_again(store: Store, mixed: tuple[str, str, str]) -> None:
+    look(store)
+    (edit,) = store.events.edits("fire")
+    assert (edit.kind, edit.by) == ("split", "")
+    editing.undo(store, edit.number, by="林", now=NOW)
+    assert look(store).parted == 0
+    assert {one.event_id for one in store.events.of(mixed).values()} == {"fire"}
+
+
+def test_a_pass_is_bounded_and_the_next_one_goes_on(store: Store) -> None:
+    fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, 19)
+    place(store, first=[fire], second=[catch])
+    assert look(store, budget=1) == Revision(events=1, more=True)
+    assert look(store) == Revision(events=1)
