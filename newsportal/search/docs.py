@@ -96,19 +96,23 @@ log = logging.getLogger(__name__)
 class Renewable(Protocol):
     """What renewing needs of an index."""
 
-    def cut_otherwise(self) -> bool:
-        """Whether some words are found by their characters alone, since the index was cut by another segmenter or other own words."""
+    def needs_rebuild(self) -> bool:
+        """Whether some words are found by their characters alone, since the index was cut by another segmenter or other own words; or
+        more of it is of deleted articles than of others."""
 
     def rebuild(self, store: Store) -> Any: ...
 
 
 def renew(index: Renewable, store: Store) -> None:
     """Build ``index`` anew if it needs to be. If another process does the same and is done first, its result is in use."""
-    if not index.cut_otherwise():
+    if not index.needs_rebuild():
         return
-    log.warning("the search index is built anew: another segmenter or other words of one's own cut it; searches go on meanwhile")
+    log.warning(
+        "the search index is built anew: another segmenter or other words of one's own cut it, or most of it is of deleted articles; "
+        "searches go on meanwhile"
+    )
     try:
         index.rebuild(store)
     except SearchError:
-        if index.cut_otherwise():
+        if index.needs_rebuild():
             raise

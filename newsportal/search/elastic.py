@@ -241,7 +241,7 @@ class ElasticIndex:
     def position(self) -> int:
         return self._answer(lambda: self._generations.place().position)
 
-    def cut_otherwise(self) -> bool:
+    def needs_rebuild(self) -> bool:
         notes = self._answer(self._generations.present)
         return any(one.get("cuts") != signature() for one in notes.values())
 

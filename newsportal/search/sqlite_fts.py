@@ -63,11 +63,14 @@ def _changes(connection: Connection) -> int:
     return int(connection.exec_driver_sql("SELECT total_changes()").scalar_one())
 
 
+FORGOTTEN = 1_000  # articles taken out after which it is looked whether they are most of the index. Chosen.
+
+
 class SqliteIndex:
     """An :class:`~newsportal.search.base.Index`. Searches see one state of the index from their begin to their end."""
 
     def __init__(self, uri: str) -> None:
-        self._looked = False
+        self._looked, self._forgotten = False, 0
         with _search_errors():
             self._engine = open_engine(uri)
         try:
@@ -92,7 +95,8 @@ class SqliteIndex:
 
     def follow(self, store: Store) -> int:
         """See ``Index.follow``. Of two processes at once, the second one sees the new position and reads on from there."""
-        if not self._looked:  # once: two processes with different words of one's own must not rebuild in turns
+        # once: two processes with different words of one's own must not rebuild in turns
+        if not self._looked or (self._forgotten >= FORGOTTEN and self._mostly_forgotten()):
             self._looked = True
             renew(self, store)
         read = 0
@@ -125,6 +129,7 @@ class SqliteIndex:
                 doc, cut_words = docs.get(id), words.get(id)
                 if present[id] is not None and (doc is None or cut_words is not None):
                     forget(connection, generation, id)
+                    self._forgotten += 1
                 if doc is not None and cut_words is not None:
                     fresh.append((insert_doc(connection, generation, doc), cut_words))
                 elif doc is not None:  # only its story changed
@@ -186,9 +191,18 @@ class SqliteIndex:
             yield [(row["rowid"], build(Doc, {**row, "text": unpack(row["packed"])})) for row in rows]
             last = rows[-1]["rowid"]
 
-    def cut_otherwise(self) -> bool:
+    def needs_rebuild(self) -> bool:
         with self.reading() as connection:
-            return meta(connection, "cuts") != cuts()
+            cut_otherwise = meta(connection, "cuts") != cuts()
+        return cut_otherwise or self._mostly_forgotten()
+
+    def _mostly_forgotten(self) -> bool:
+        """Whether more places are of articles that were taken out than of others. Their words stay in the FTS5 tables until a rebuild."""
+        self._forgotten = 0
+        with self.reading() as connection:
+            counts = f"SELECT count(*), count(id) FROM docs_{meta(connection, 'generation')}"  # noqa: S608  a number of ours
+            places, articles = connection.exec_driver_sql(counts).one()
+        return bool(places - articles > max(articles, FORGOTTEN))
 
     def position(self) -> int:
         with self.reading() as connection:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from factories import empty_store
+from factories import empty_store, invented
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +18,7 @@ from newsportal.errors import SearchError
 from newsportal.items import Article, FoldKey, Link
 from newsportal.search import finding, layout, open_index, sqlite_fts
 from newsportal.search.base import MAX_QUERY_CHARS, Index, Query
+from newsportal.store.pruning import Ages
 from newsportal.text import words
 
 if TYPE_CHECKING:
@@ -335,6 +336,32 @@ def test_an_index_that_was_cut_otherwise_is_built_anew_once(tmp_path: Path, capl
         before.close()
         early.close()
         store.close()
+
+
+def test_an_index_that_is_mostly_of_deleted_articles_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words of deleted articles stay in SQLite's tables: under retention the file grew for ever."""
+    monkeypatch.setattr(sqlite_fts, "FORGOTTEN", 3)
+    store = empty_store()
+    with closing(open_index(f"sqlite:///{tmp_path}/i.db")) as index, closing(sqlite3.connect(tmp_path / "i.db")) as raw:
+
+        def places() -> int:
+            generation = raw.execute("SELECT value FROM meta WHERE name = 'generation'").fetchone()[0]
+            return int(raw.execute(f"SELECT count(*) FROM docs_{generation}").fetchone()[0])
+
+        for day in range(4):
+            now = NOW + timedelta(days=day)
+            for number in range(3):
+                url = f"https://a.example/{day}/{number}"
+                store.add(
+                    Article(url, Link(url, "feed:a"), now, identity=url, title=f"桥 {day} {number}", text=invented(3 * day + number)),
+                    now=now,
+                )
+            index.follow(store)
+            store.pruning.articles(Ages(1), lambda ids: (), now=now + timedelta(hours=30))
+            index.follow(store)
+        assert places() < 9
+        assert index.search(Query("桥")).total == store.tally().articles
+    store.close()
 
 
 def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:

@@ -1,0 +1,251 @@
+"""A portal that runs for a month while its world breaks: ``newsportal up`` on a Web whose days are seconds, and what it may not lose.
+
+Each day every source that lives has new articles, and one thing goes wrong (:data:`TROUBLES`). A day is over when all that was published
+until then is stored, but for what the day's trouble holds back: that is the next day's. Run as a script it is 30 days long and also bounds
+the memory: ``python tests/soak/month.py [--days 30]`` (part of ``make test-faults``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+if __name__ == "__main__":
+    sys.path += map(str, Path(__file__).resolve().parents[1:3])  # import tests
+from tests.test_lying_servers import article
+
+SOURCES, DAILY = 4, 3
+PATIENCE: Final = 900.0  # seconds until a day is taken never to end: no verdict is by time
+GROWTH: Final = 1.2  # of the peak of the last third of the days over that of the first
+
+
+@dataclass
+class World:
+    """The sources and their articles. ``day`` is today's number, ``dead`` the sources that answer 503, ``late`` those not there yet."""
+
+    port: int = 0
+    day: int = 0
+    dead: set[int] = field(default_factory=set)
+    first: dict[int, int] = field(default_factory=lambda: dict.fromkeys(range(SOURCES), 1))
+
+    def published(self, source: int) -> list[str]:
+        return [f"/a/{source}-{day}-{n}.html" for day in range(self.first[source], self.day + 1) for n in range(DAILY)]
+
+    def due(self) -> set[str]:
+        """Addresses of all that a portal can know of."""
+        return {
+            f"http://127.0.0.1:{self.port}{path}" for source in self.first if source not in self.dead for path in self.published(source)
+        }
+
+    def answer(self, path: str) -> bytes | None:
+        if path.startswith("/a/"):
+            return article(path)
+        source = int(path.rpartition("/")[2]) if path.startswith("/feed/") else -1
+        if source not in self.first or source in self.dead:
+            return None
+        entries = (
+            f"<item><title>{path[3:-5]}号消息</title><link>http://127.0.0.1:{self.port}{path}</link></item>"
+            for path in self.published(source)
+        )
+        return f'<rss version="2.0"><channel><title>x</title>{"".join(entries)}</channel></rss>'.encode()
+
+
+@contextmanager
+def world() -> Iterator[World]:
+    told = World()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = told.answer(self.path)
+            self.send_response(200 if body else 404 if self.path == "/robots.txt" else 503)
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.send_header("Content-Type", "application/rss+xml" if self.path.startswith("/feed/") else "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    told.port = server.server_address[1]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield told
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@dataclass
+class Life:
+    """The portal: ``memory`` is megabytes of ``newsportal up`` at the end of each day."""
+
+    world: World
+    folder: Path
+    process: subprocess.Popen[str] | None = None
+    address: str = ""
+    memory: list[float] = field(default_factory=list)
+
+    @property
+    def sources(self) -> Path:
+        return self.folder / "sources.yaml"
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "data" / "newsportal.db"
+
+    @property
+    def said(self) -> str:
+        return (self.folder / "up.log").read_text("utf-8", "replace")
+
+    def write_sources(self) -> None:
+        feeds = "".join(f'  - {{name: 来源{n}, url: "http://127.0.0.1:{self.world.port}/feed/{n}"}}\n' for n in self.world.first)
+        self.sources.write_text(
+            'politeness: {delay: 0, per_domain: 8, allow_private: ["127.0.0.0/8"]}\nrecommendation: {enabled: false}\n'
+            f"schedule: {{usual: 0.01, shortest: 0.01, longest: 0.02}}\nfeeds:\n{feeds}",
+            "utf-8",
+        )
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "newsportal", "up", "--sources", str(self.sources), "--port", "0", "--every", "0.1"]
+        with (self.folder / "up.log").open("a", encoding="utf-8") as log:
+            began = len(self.said)
+            self.process = subprocess.Popen(
+                command, env={**os.environ, "PYTHONUNBUFFERED": "1"}, stdout=log, stderr=subprocess.STDOUT, text=True
+            )
+        self.until(lambda: bool(re.search(r"http://127\.0\.0\.1:\d+", self.said[began:])), "the portal opens")
+        self.address = re.findall(r"http://127\.0\.0\.1:\d+", self.said[began:])[0]
+
+    def stop(self) -> int:
+        assert self.process is not None
+        self.process.terminate()
+        return self.process.wait(PATIENCE)
+
+    def stored(self) -> list[str]:
+        if not self.database.exists():
+            return []
+        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=60)) as connection:
+            try:
+                return [url for (url,) in connection.execute("SELECT url FROM articles")]
+            except sqlite3.OperationalError:  # it is being made
+                return []
+
+    def until(self, reached: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not reached():
+            assert time.monotonic() < deadline, f"{what}: never, on day {self.world.day}\n{self.said[-3000:]}"
+            assert self.process is None or self.process.poll() is None, self.said[-3000:]
+            time.sleep(0.1)
+
+    def live(self, days: int, tell: Callable[[str], None] = lambda line: None) -> None:
+        """So many days, one trouble after the other, then a quiet one."""
+        self.world.day = 1
+        self.write_sources()
+        self.start()
+        for day in range(1, days + 1):
+            self.world.day = day
+            trouble = TROUBLES[(day - 1) % len(TROUBLES)] if day < days else quiet
+            self.world.dead.clear()
+            with trouble(self):
+                self.until(lambda: self.world.due() <= set(self.stored()), f"all is stored ({trouble.__name__})")
+            assert httpx.get(self.address, timeout=600).status_code == 200
+            self.memory.append(_megabytes(self.process.pid if self.process else 0))
+            tell(f"day {day}, {trouble.__name__}: {len(self.stored())} articles, {self.memory[-1]:.0f} MB")
+
+
+def _megabytes(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text("ascii", "replace")
+    return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
+
+
+@contextmanager
+def quiet(life: Life) -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def source_dies(life: Life) -> Iterator[None]:
+    """It answers 503 until the next day, and has published meanwhile."""
+    life.world.dead.add(life.world.day % SOURCES)
+    yield
+
+
+@contextmanager
+def file_edited(life: Life) -> Iterator[None]:
+    """A source more, whose articles begin today."""
+    life.world.first[len(life.world.first)] = life.world.day
+    life.write_sources()
+    yield
+
+
+@contextmanager
+def store_locked(life: Life) -> Iterator[None]:
+    """Somebody writes for the time of a crawl's start."""
+    with closing(sqlite3.connect(life.database, timeout=60, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        time.sleep(2)
+        connection.execute("ROLLBACK")
+    yield
+
+
+@contextmanager
+def restarted(life: Life) -> Iterator[None]:
+    """The machine falls and comes back."""
+    assert life.process is not None
+    life.process.send_signal(signal.SIGKILL)
+    life.process.wait(PATIENCE)
+    life.process = None
+    life.start()
+    yield
+
+
+TROUBLES: Final[tuple[Any, ...]] = (source_dies, file_edited, store_locked, restarted)
+
+
+def faults(life: Life) -> list[str]:
+    """What ought not to be in the portal's words, and in the logs of its jobs."""
+    logs = [life.folder / "up.log", *sorted((life.folder / "data" / "jobs").rglob("*.log"))]
+    return [f"{log.name}: {line}" for log in logs for line in log.read_text("utf-8", "replace").splitlines() if "Traceback" in line]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--days", type=int, default=30)
+    days = parser.parse_args().days
+    with tempfile.TemporaryDirectory() as folder, world() as told:
+        life = Life(told, Path(folder))
+        try:
+            life.live(days, lambda line: print(line, flush=True))
+            status = life.stop()
+        finally:
+            if life.process is not None:
+                life.process.kill()
+        stored, wrong = life.stored(), faults(life)
+    lost, twice = told.due() - set(stored), len(stored) - len(set(stored))
+    third = max(1, days // 3)
+    growth = max(life.memory[-third:]) / max(life.memory[:third])
+    print(
+        f"{len(stored)} articles, {len(lost)} lost, {twice} stored twice; memory × {growth:.2f}; ended with {status}; {len(wrong)} errors"
+    )
+    print("\n".join(wrong))
+    return int(bool(lost or twice or wrong or status or (days >= 9 and growth > GROWTH)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
