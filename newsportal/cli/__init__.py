@@ -49,6 +49,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "retrain": "Train the models of categories and topics again.",
         "recommend": "Fit and inspect recommendations.",
         "alert": "List, preview, test and send alerts.",
+        "assistant": "Check the language model that people may ask.",
     },
     "Operations": {
         "worker": "Crawl what is due, beside other workers, until stopped.",

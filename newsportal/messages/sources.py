@@ -49,6 +49,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "sources.pages": "found %(found)s; allowed: a number of pages from 0 to %(most)s",
     "sources.query": "found %(found)s; allowed: a URL with ##QUERY## where the words go",
     "sources.mail-server": "%(found)s is no mail server; allowed: smtps://USER:PASSWORD@HOST, smtp+starttls://…, smtp://HOST:PORT",
+    "sources.no-key": "a key is one line of ASCII characters",
+    "sources.no-model": "the endpoint needs model: NAME, the model that answers there",
     "sources.hour": f"%(found)s is no hour; {_HOURS}",
     "sources.span": f"%(found)s is no span of hours; {_HOURS}",
     "sources.hours-range": f"%(found)s is out of range; {_HOURS}",

@@ -55,6 +55,7 @@ from newsportal.portal.monitor.queues import Ask, Settle, cached
 from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.readers import fever, greader
 from newsportal.portal.reading import (
+    assistant,
     briefing,
     events,
     feeds,
@@ -85,7 +86,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
     *(page.router for page in (story_lists, photos, briefing, rising)),
     picture_router,
-    *(page.router for page in (events, event_editing)),
+    *(page.router for page in (assistant, events, event_editing)),
     *(page.router for page in (article_editing, articles, story, reader_profile, for_you, alerts, search)),
     marks.open_router,
     *(page.router for page in (marks, runs, system, overview, login, people, sources_page)),

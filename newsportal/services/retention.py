@@ -48,6 +48,7 @@ def prune(
     records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (
         ("revisions", retention.revisions, store.pruning.revisions),
         ("reports", retention.reports, store.pruning.runs),
+        ("assistant", retention.assistant, store.assistant.prune),
         ("log", retention.log, accounts.trail.prune),
         ("messages", retention.messages, accounts.alerts.prune),
     )

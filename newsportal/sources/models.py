@@ -13,6 +13,7 @@ from newsportal import __version__
 from newsportal.extractors.lists import engines
 from newsportal.items import content_id
 from newsportal.sources import methods, parts
+from newsportal.sources.assistant import Assistant
 from newsportal.sources.parts import Source
 from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
 from newsportal.sources.publishing import Target
@@ -89,6 +90,8 @@ class Sources(parts.Part):
     """How long what is stored is kept."""
     alerts: parts.Alerting = parts.Alerting()
     """How people are told of what is new."""
+    assistant: Assistant = Assistant()
+    """A language model that people may ask for summaries, translations and titles of events; off by default."""
 
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
     _path: Path | None = PrivateAttr(default=None)

@@ -300,6 +300,8 @@ class Retention(Part):
     """Reports of crawls."""
     views: Annotated[int, Field(ge=1, le=365)] = 365
     """What readers looked at."""
+    assistant: Days = 30
+    """What the assistant answered."""
     log: Days = 1095
     """The log of what people changed."""
     messages: Days = 400

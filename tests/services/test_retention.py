@@ -51,7 +51,7 @@ def test_by_default_articles_stay_and_records_of_years_ago_go(store: Store, acco
     later = NOW + 1096 * DAY
     for dry_run in (True, False):
         found = prune(store, accounts, Retention(), alpha=0.5, now=later, dry_run=dry_run)
-        assert found.gone == {"views": 1, "revisions": 0, "reports": 1, "log": 1, "messages": 1}
+        assert found.gone == {"views": 1, "revisions": 0, "reports": 1, "assistant": 0, "log": 1, "messages": 1}
     assert store.article(added.id) is not None
     assert [one.state for one in accounts.alerts.messages("alert")] == ["waiting"]
     assert (store.runs(), accounts.trail.entries()) == ([], [])

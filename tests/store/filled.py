@@ -114,6 +114,8 @@ def _memory(store: Store) -> None:
     store.subscriptions.save(
         Subscription("feed:快讯", "https://hub.example/", "https://f.example/", "tok", "geheim", asked=NOW, until=LATER)
     )
+    asked = store.assistant.begin("k" * 40, "summary", "模型", now=NOW, since=NOW, calls=9, tokens=None, lasts=NOW - NOW)
+    store.assistant.finish(int(asked), NASTY, 120)
     store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, upto=3, now=NOW)
     held = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)
     store.outbox.settle(next(one for one in held if one.article_id == first), Result("done", None, 1, "d" * 40, "17"), now=LATER)

@@ -16,6 +16,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api import (
     alerts,
     articles,
+    assistant,
     categories,
     events,
     extraction_rules,
@@ -39,6 +40,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     stories.search_router,
     events.router,
     events.editing_router,
+    assistant.router,
     monitor.router,
     alerts.router,
     people.router,

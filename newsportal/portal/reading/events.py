@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse
 
 from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.reading import assistant
 from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
 from newsportal.portal.reading.picture_proxy import headline_picture
 from newsportal.portal.reading.story import State, states
@@ -93,7 +94,7 @@ def event(request: Request, visit: Here, event_id: str) -> Response:
     return render(
         request, "event.html", view=seen, pictures=list(dict.fromkeys(pictures))[:PICTURES],
         changes=list(changes(store, seen.changed)), weighed=weighed(visit.portal, found), related=related(visit, found, head),
-        feed=FeedAddresses.below(f"/event/{found.id}", found.title),
+        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assisted=assistant.of_event(visit, found),
         edits=store.events.edits(found.id, limit=EDITS) if visit.may("edit") else (),
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from newsportal.items import Image
 from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
+from newsportal.portal.reading import assistant
 from newsportal.portal.reading.for_you import Suggested, further
 from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
 from newsportal.portal.render import address, render
@@ -258,6 +259,7 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
         pictures=pictures(article, shown), older=older, newer=newer, topic=topic, suggested=further(visit, found.id),
         headlines=headlines(found, article), minutes=minutes(article.text), event_near=near,
         related=beyond(visit.portal.related(article), near)[:RELATED],
+        assisted=assistant.of_article(visit, article),
     )  # fmt: skip
 
 

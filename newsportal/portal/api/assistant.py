@@ -1,0 +1,58 @@
+"""What the assistant writes of an article or an event, where one is named in ``sources.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from newsportal.portal.access import needs
+from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible
+from newsportal.services.accounts import Right
+from newsportal.services.assistant import AssistantError, Purpose, Task
+
+router = APIRouter(tags=["Assistant"], dependencies=[needs(Right.KEEP)], responses=describe(404, 503))
+
+
+class AskIn(BaseModel):
+    purpose: Purpose = Field(description="Articles: `summary`, `translation`. Events: `summary`, and `title` for editors.")
+    language: Literal["zh", "en"] = "zh"
+
+
+class AnswerOut(BaseModel):
+    purpose: Purpose
+    text: str = Field(description="Written by a machine, and read over by nobody.")
+    model: str
+    at: datetime
+    sources: list[str] = Field(description="Addresses of the articles that it was written from.")
+
+
+@router.post("/articles/{id}/assistant", summary="Have an article summarised or translated")
+def of_article(visit: Here, id: str, asked: AskIn) -> AnswerOut:
+    article = visible(visit, id)
+    if article is None:
+        raise ApiError(404, "no-article", "There is no such article.")
+    return _answer(visit, article_tasks(visit, article, asked.language), asked, id, [article.url])
+
+
+@router.post("/events/{id}/assistant", summary="Have an event summarised or named")
+def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
+    event = visit.portal.store.events.event(id)
+    if event is None or not event.stories:
+        raise ApiError(404, "no-event", "There is no such event.")
+    tasks, stories = event_tasks(visit, event, asked.language)
+    return _answer(visit, tasks, asked, id, [story.head.url for story in stories])
+
+
+def _answer(visit: Visit, tasks: Sequence[Task], asked: AskIn, thing: str, sources: list[str]) -> AnswerOut:
+    """An answer that is there already is given again."""
+    try:
+        found = ask(visit, tasks, asked.purpose, thing)
+    except AssistantError as error:
+        raise ApiError(503, "assistant", str(error)) from error
+    return AnswerOut(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)

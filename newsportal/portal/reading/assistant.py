@@ -1,0 +1,117 @@
+"""What the assistant wrote of an article or an event, on their pages, and the buttons that ask it: opening a page asks nothing.
+
+Both are for people who are signed in: an answer costs its operator something, and nobody has read it over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.portal.access import log, needs
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.notices import redirect_with
+from newsportal.portal.preferences import safe_next
+from newsportal.portal.request_body import Form
+from newsportal.services.accounts import Right
+from newsportal.services.assistant import EVENT_STORIES, AssistantClient, AssistantError, Purpose, Task, article_task, event_task, may
+from newsportal.store.assistant import StoredAnswer
+from newsportal.store.events import Event
+from newsportal.store.results import StoredArticle, Story
+
+router = APIRouter(dependencies=[needs(Right.KEEP)])
+
+
+@dataclass(frozen=True, slots=True)
+class Assisted:
+    """``answers``: those that are there. ``offers``: what may be asked for. ``origins``: the stories that they were written from."""
+
+    action: str
+    answers: tuple[tuple[Task, StoredAnswer], ...]
+    offers: tuple[Purpose, ...]
+    origins: tuple[Story, ...] = ()
+
+
+def article_tasks(visit: Visit, article: StoredArticle, language: str) -> list[Task]:
+    settings = visit.portal.config.assistant
+    foreign = not (article.language or "").startswith(language)
+    purposes: list[Purpose] = ["summary", "translation"] if foreign else ["summary"]
+    return [article_task(settings, one, article, language) for one in purposes if visit.keeps and may(settings, one) and article.text]
+
+
+def event_tasks(visit: Visit, event: Event, language: str) -> tuple[list[Task], tuple[Story, ...]]:
+    """A title is for those who may give it, and in the portal's language: all read it."""
+    settings, store = visit.portal.config.assistant, visit.portal.store
+    languages: dict[Purpose, str] = {"summary": language}
+    if visit.may("edit"):
+        languages["title"] = visit.portal.site.language
+    wanted = [(one, spoken) for one, spoken in languages.items() if visit.keeps and may(settings, one)]
+    if not wanted:
+        return [], ()
+    ids = [one.story_id for one in store.events.members([event.id]).get(event.id, [])][-EVENT_STORIES:]
+    stories = tuple(sorted(store.listed(ids).values(), key=lambda story: (story.head.moment, story.id)))
+    texts = {one.id: one for one in store.articles([story.head.id for story in stories])}
+    articles = [texts[story.head.id] for story in stories if story.head.id in texts]
+    return [event_task(settings, one, articles, spoken) for one, spoken in wanted], stories
+
+
+def assisted(visit: Visit, tasks: Sequence[Task], action: str, origins: tuple[Story, ...] = ()) -> Assisted | None:
+    """What a page shows; ``None``: nothing."""
+    if not tasks:
+        return None
+    found = visit.portal.store.assistant.answers([task.key for task in tasks])
+    answers = tuple((task, found[task.key]) for task in tasks if task.key in found)
+    return Assisted(action, answers, tuple(task.purpose for task in tasks if task.key not in found), origins)
+
+
+def of_article(visit: Visit, article: StoredArticle) -> Assisted | None:
+    return assisted(visit, article_tasks(visit, article, visit.language), f"/story/{article.story_id}/{article.id}/assistant")
+
+
+def of_event(visit: Visit, event: Event) -> Assisted | None:
+    tasks, stories = event_tasks(visit, event, visit.language)
+    return assisted(visit, tasks, f"/event/{event.id}/assistant", stories)
+
+
+def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> StoredAnswer:
+    """Raises ``AssistantError``, ``StoreError``, and 404 for what may not be asked for."""
+    task = next((task for task in tasks if task.purpose == purpose), None)
+    if task is None:
+        raise HTTPException(404)
+    answer = AssistantClient(visit.portal.store, visit.portal.config).ask(task, visit.portal.now())
+    log(visit.request, "assistant.ask", thing, {"do": purpose})
+    return answer
+
+
+def _answered(request: Request, tasks: Sequence[Task], sent: Form, thing: str) -> Response:
+    visit, back = Visit(request), safe_next(sent.get("next"))
+    try:
+        ask(visit, tasks, sent.get("use", ""), thing)
+    except AssistantError as error:
+        return redirect_with(request, back, visit.clock.says(error.message))
+    return redirect_with(request, back, visit.say("The assistant has written it: see below."))
+
+
+@router.post("/story/{story_id}/{article_id}/assistant")
+def ask_of_article(request: Request, visit: Here, story_id: str, article_id: str, sent: Form) -> Response:
+    """``use``: ``summary``, ``translation``. Back to ``next``."""
+    article = visible(visit, article_id)
+    if article is None or article.story_id != story_id:
+        raise HTTPException(404)
+    return _answered(request, article_tasks(visit, article, visit.language), sent, article.id)
+
+
+def visible(visit: Visit, article_id: str) -> StoredArticle | None:
+    article = visit.portal.store.article(article_id)
+    return article if article is not None and (article.hidden is None or visit.may("edit")) else None
+
+
+@router.post("/event/{event_id}/assistant")
+def ask_of_event(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
+    """``use``: ``summary``, ``title``. Back to ``next``."""
+    event = visit.portal.store.events.event(event_id)
+    if event is None or not event.stories:
+        raise HTTPException(404)
+    return _answered(request, event_tasks(visit, event, visit.language)[0], sent, event.id)

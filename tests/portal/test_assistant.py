@@ -1,0 +1,129 @@
+"""The assistant on the pages of articles and events, and in the API: asked by a button alone, of somebody who is signed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from factories import empty_store
+from lxml import html
+from model_endpoint import ModelEndpoint, model_endpoint
+
+from newsportal.store.events import Placed
+from newsportal.store.store import Store
+
+SUMMARY = "大桥垮塌，<script>alert(1)</script>两人受伤。"
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ModelEndpoint]:
+    with model_endpoint() as made:
+        made.says(SUMMARY)
+        yield made
+
+
+@pytest.fixture
+def store(newsroom: ModuleType) -> Iterator[Store]:
+    """An event of two stories, the second in English."""
+    with closing(empty_store()) as opened:
+        first = newsroom.article("大桥垮塌", "青河大桥16日晚垮塌，两人受伤。" * 3, site="青河网")
+        second = newsroom.article("Bridge rebuilt", "The bridge over the Qing will be rebuilt. " * 3, site="Herald", language="en", ago=30)
+        ids = newsroom.write(opened, first) + newsroom.write(opened, second)
+        placed = [Placed(id, "bridge", 0.5, ("青河",)) for id in ids]
+        assert opened.events.place(placed, {"bridge": "[0,{},{},[]]"}, after=0, upto=opened.last_seq())
+        opened.made = ids  # type: ignore[attr-defined]
+        yield opened
+
+
+@pytest.fixture
+def start(serve: Any, store: Store, newsroom: ModuleType, endpoint: ModelEndpoint) -> Any:
+    def client(role: str | None = "reader", **uses: bool) -> httpx.Client:
+        settings = endpoint.settings
+        settings["assistant"]["uses"] = uses
+        found: httpx.Client = serve(store, None, newsroom.settings(**settings), role=role)
+        return found
+
+    return client
+
+
+def buttons(page: str) -> list[str]:
+    return html.document_fromstring(page).xpath("//section[@id='assistant']//button[@name='use']/@value")  # type: ignore[no-any-return]
+
+
+def test_a_page_offers_and_shows_but_asks_nothing_by_itself(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+    story, foreign = (f"/story/{id}" for id in store.made)
+    reader = start()
+    assert buttons(reader.get(story).text) == ["summary"]
+    assert buttons(reader.get(foreign).text) == ["summary", "translation"]
+    assert endpoint.got == []
+    answer = reader.post(f"{story}/{store.made[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True)
+    page = answer.text
+    assert "智能助手已生成，见下文。" in page
+    assert "由机器生成（小模型" in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;两人受伤。" in page
+    assert "<script>alert" not in page
+    assert buttons(page) == []
+    assert len(endpoint.got) == 1
+    audited = [entry.action for entry in reader.accounts.trail.entries()]  # type: ignore[attr-defined]
+    assert "assistant.ask" in audited
+
+
+def test_an_event_is_summarised_with_its_sources_and_named_by_editors(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+    reader, editor = start(), start("editor")
+    assert buttons(reader.get("/event/bridge").text) == ["summary"]
+    assert reader.post("/event/bridge/assistant", data={"use": "title"}).status_code == 404
+    page = reader.post("/event/bridge/assistant", data={"use": "summary", "next": "/event/bridge"}, follow_redirects=True).text
+    [section] = html.document_fromstring(page).xpath("//div[@data-assistant='summary']")
+    assert section.xpath(".//a/@href") == [f"/story/{id}" for id in store.made]
+    endpoint.says("“青河大桥重建”")
+    page = editor.post("/event/bridge/assistant", data={"use": "title", "next": "/event/bridge"}, follow_redirects=True).text
+    [taken] = html.document_fromstring(page).xpath("//div[@data-assistant='title']//form")
+    assert (taken.get("action"), taken.xpath("button/@value")) == ("/event/bridge", ["青河大桥重建"])
+    editor.post("/event/bridge", data={"do": "rename", "title": "青河大桥重建"})
+    assert store.events.event("bridge").title == "青河大桥重建"
+
+
+def test_only_people_who_are_signed_in_and_our_own_pages(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+    path = f"/story/{store.made[0]}/{store.made[0]}/assistant"
+    nobody, reader = start(None), start()
+    own = {"origin": str(nobody.base_url).rstrip("/")}
+    assert nobody.post(path, data={"use": "summary"}, headers=own).headers["location"].startswith("/login")
+    assert 'id="assistant"' not in nobody.get(f"/story/{store.made[0]}").text
+    assert reader.post(path, data={"use": "summary"}, headers={"origin": "https://evil.example"}).status_code == 403
+    assert reader.get(path).status_code == 405
+    assert reader.post(path, data={"use": "nonsense"}).status_code == 404
+    assert endpoint.got == []
+
+
+def test_what_is_switched_off_is_not_there(start: Any, serve: Any, store: Any, newsroom: ModuleType, endpoint: ModelEndpoint) -> None:
+    story, path = f"/story/{store.made[1]}", f"/story/{store.made[1]}/{store.made[1]}/assistant"
+    reader = start(summaries=False)
+    assert buttons(reader.get(story).text) == ["translation"]
+    assert reader.post(path, data={"use": "summary"}).status_code == 404
+    off = serve(store, None, newsroom.settings(), role="editor")
+    assert 'id="assistant"' not in off.get(story).text + off.get("/event/bridge").text
+    assert off.post(path, data={"use": "translation"}).status_code == 404
+
+
+def test_a_failure_is_told_with_its_remedy(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+    story, reader = f"/story/{store.made[0]}", start()
+    endpoint.fails(401)
+    page = reader.post(f"{story}/{store.made[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True).text
+    assert "不接受密钥（401）：请管理员检查 assistant.key。" in page
+    assert buttons(page) == ["summary"]
+
+
+def test_the_api_gives_the_text_with_its_sources(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+    reader = start()
+    asked = {"purpose": "summary", "language": "en"}
+    told = reader.post("/api/v1/events/bridge/assistant", json=asked).json()
+    assert (told["purpose"], told["text"], told["model"], len(told["sources"])) == ("summary", SUMMARY, "小模型", 2)
+    assert reader.post(f"/api/v1/articles/{store.made[0]}/assistant", json=asked).json()["sources"] == [store.article(store.made[0]).url]
+    assert reader.post("/api/v1/articles/nobody/assistant", json=asked).status_code == 404
+    endpoint.fails(404)
+    refused = reader.post(f"/api/v1/articles/{store.made[1]}/assistant", json=asked)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "assistant")
