@@ -54,3 +54,12 @@ def test_the_service_worker_keeps_what_readers_read_and_nothing_else(client: htt
         "/searches",
     )
     assert not any(map(reading.search, others))
+
+
+def test_the_form_for_a_browser_has_the_portals_key(serve, fresh: Store) -> None:
+    reader = serve(fresh, role="reader")
+    pages = [lxml_html.document_fromstring(reader.get("/alerts/new?channel=push").content.decode()) for _ in range(2)]
+    first, second = (page.xpath("//button[@data-push]/@data-push") for page in pages)
+    assert first == second
+    assert len(first[0]) == 87  # a point on P-256 in base64url
+    assert not lxml_html.document_fromstring(reader.get("/alerts/new?channel=ntfy").content.decode()).xpath("//button[@data-push]")

@@ -140,3 +140,13 @@ self.addEventListener("fetch", (event) => {
 
 self.addEventListener("sync", (event) => event.waitUntil(sendMarks()));
 self.addEventListener("message", (event) => event.waitUntil(sendMarks().catch(() => {})));
+
+/* Messages of alerts. */
+self.addEventListener("push", (event) => {
+  const { title, body, tag, url } = event.data.json();
+  event.waitUntil(self.registration.showNotification(title, { body, tag, data: url, icon: "/static/icon-192.png" }));
+});
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(self.clients.openWindow(event.notification.data || "/"));
+});
