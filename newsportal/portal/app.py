@@ -68,6 +68,7 @@ from newsportal.portal.reading import (
     search,
     story,
     story_lists,
+    web_app,
 )
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
@@ -83,6 +84,7 @@ from newsportal.store.store import Store
 ROUTERS: tuple[APIRouter, ...] = (
     front_page.router,
     oembed.router,
+    web_app.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
     *(page.router for page in (story_lists, photos, briefing, rising)),
     picture_router,
@@ -101,7 +103,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 """The pages. A new one is a file in the package of its feature and a line here. Each asks for the right to read, too."""
 
-OPEN: tuple[APIRouter, ...] = (login.open_router, health.router, websub.router, greader.open_router, fever.router)
+OPEN: tuple[APIRouter, ...] = (login.open_router, web_app.open_router, health.router, websub.router, greader.open_router, fever.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that carry a digest of what they show

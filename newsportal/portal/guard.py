@@ -30,7 +30,7 @@ HOST_HEADER = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-
 SECURITY_HEADERS = {
     # Pictures of articles come from the sites that published them; everything else is ours or nobody's.
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     # Nobody else learns where a reader comes from. With ``no-referrer`` our own forms would come with ``Origin: null`` (Fetch, 3.1).
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",

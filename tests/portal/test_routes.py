@@ -25,6 +25,8 @@ OPEN = {
     "/login": {"GET", "POST"},
     "/logout": {"POST"},
     "/health": {"GET"},
+    "/manifest.webmanifest": {"GET"},  # the portal's title and icon, as the page to sign in shows them
+    "/service-worker.js": {"GET"},  # a script, as those of /static
     "/healthz": {"GET"},
     "/readyz": {"GET"},
     "/metrics": {"GET"},  # asks by itself, as portal.metrics says
@@ -64,6 +66,7 @@ READERS = {
     "/favicon.ico",
     "/opensearch.xml",
     "/oembed",
+    "/offline",
     "/api",
     "/api/openapi.json",
     "/api/v1/me",

@@ -22,11 +22,12 @@ from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, About, Alert, State
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import BadFields, Terms, alert_of, resumed
-from newsportal.services.alerts.opening import AlertSenderThread, work_of
+from newsportal.services.alerts.opening import AlertSenderThread, own_fields, work_of
 from newsportal.services.alerts.preview import Preview, preview
 from newsportal.services.alerts.run import Work, send_test
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES, title_of
+from newsportal.services.alerts.web_push import public_key
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources import Sources
 
@@ -250,6 +251,7 @@ def alert_page(
     return render(
         request, "alert.html", status, alert=before, values=values, by_day=seen.by_day(visit.portal.site.zone) if seen else (),
         faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
+        push_key=public_key(own_fields(accounts_of(request), visit.portal.config)()["key"]) if service and service.signs else None,
         called=title_of(channel, visit.say), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
         states={name: label("delivery", name, visit.say) for name in get_args(State)},

@@ -109,6 +109,10 @@
     print_.addEventListener("click", () => print());
   }
 
+  /* Copies for reading without a network (service-worker.js); marks that waited for one go at once. */
+  navigator.serviceWorker?.register("/service-worker.js").catch(() => {});
+  addEventListener("online", () => navigator.serviceWorker?.controller?.postMessage("online"));
+
   find("[data-theme-button]")?.addEventListener("click", (event) => { event.preventDefault(); theme(); });
   const helpButton = find("[data-help-button]");
   if (helpButton && help) {

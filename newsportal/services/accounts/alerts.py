@@ -8,7 +8,7 @@ sent again unless somebody says so.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from secrets import token_hex
@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Row, delete, distinct, func, insert, select, update
 
-from newsportal.services.accounts.tables import ALERT_MARKS, ALERTS, MESSAGES
+from newsportal.services.accounts.tables import ALERT_MARKS, ALERTS, FEED_KEYS, MESSAGES, PORTAL
 from newsportal.store.columns import build
 from newsportal.store.dialects import Part, insert_new, upsert
 from newsportal.store.outbox import storable_reason
@@ -217,6 +217,15 @@ class Alerts(Part):
 
     def release(self, owner: str, *, now: datetime) -> None:
         self._execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER, ALERT_MARKS.c.owner == owner).values(until=now))
+
+    def signing_key(self, make: Callable[[], str]) -> str:
+        """The portal's own key, with which its messages are signed: of ``make`` the first time, the same from then on."""
+        with self._write() as connection:
+            mine = select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == PORTAL)
+            if (known := connection.scalar(mine)) is None:
+                insert_new(connection, FEED_KEYS, {"person_id": PORTAL, "secret": make()})
+                known = connection.scalar(mine)
+            return str(known)
 
 
 CLAIM_BYTES: Final = 16

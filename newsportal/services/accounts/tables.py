@@ -131,6 +131,7 @@ ALERT_MARKS = Table(
 
 
 KEY_CHARS = 64
+PORTAL = ""  # the person_id of what belongs to the portal and to no person
 
 MARKS = Table(
     "marks",
@@ -175,7 +176,8 @@ FEED_KEYS = Table(
     Column("person_id", String(ID_CHARS), primary_key=True),
     Column("secret", String(KEY_CHARS), nullable=False, unique=True),
 )
-"""The secret in the address of a person's own feeds. It opens these feeds alone, and he must see it again, so it is kept as it is."""
+"""The secret in the address of a person's own feeds. It opens these feeds alone, and he must see it again, so it is kept as it is.
+Of :data:`PORTAL` the key with which the portal signs messages of Web Push."""
 
 PREFERENCES = Table(
     "preferences",

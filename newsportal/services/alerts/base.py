@@ -14,6 +14,7 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.net.egress import Answer, Policy
 from newsportal.services.accounts.alerts import Alert
+from newsportal.services.publishing.base import Refused
 from newsportal.text import clean
 
 MAX_TITLE: Final = 120  # characters of a headline
@@ -126,6 +127,10 @@ class Unclear(NewsportalError):
     """Raised where perhaps it was sent: no answer came. The caller does not send it again."""
 
 
+class Gone(Refused):
+    """Raised where the receiver is there no more, for good. The caller removes what was stored of it."""
+
+
 class BadField(NewsportalError):
     """Raised for a field that cannot be what the service needs. ``field`` names it, ``why`` says what is wrong."""
 
@@ -159,12 +164,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all sending needs: where may be asked, who we are, the mail server (None: no mail), whether raw addresses may be sent to."""
+    """What all sending needs: where may be asked, who we are, the mail server (None: no mail), what a service that ``signs`` is given
+    of the portal: its ``key`` and ``contact``."""
 
     policy: Policy = field(default_factory=Policy)
     agent: str = "newsportal"
     mail_server: str | None = field(default=None, repr=False)
     mail_from: str | None = None
+    own: Callable[[], Mapping[str, str]] = field(default=dict, repr=False)
 
 
 Fields = Mapping[str, str]
@@ -177,7 +184,7 @@ class Service:
     """A place that messages go to. ``title``: in English, for the catalogues. ``needs``: the right that somebody must have to send there.
 
     ``build_request`` makes the request, ``check_answer`` reads its answer (raises ``Refused``, ``PutOff``); without them the message goes
-    through Apprise to ``address`` (raises ``Refused``).
+    through Apprise to ``address`` (raises ``Refused``). ``signs``: with the portal's own key (:class:`Setting`).
     """
 
     name: str
@@ -187,6 +194,7 @@ class Service:
     check_answer: CheckAnswer | None = None
     address: Callable[[Fields, Setting], str] | None = None
     needs: str = "keep"
+    signs: bool = False
 
     def checked(self, given: Fields) -> dict[str, str]:
         """The fields without space around them, defaults filled in. Raises ``BadField``, also for one that is missing or too long."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
@@ -16,6 +16,7 @@ from newsportal.services.accounts import Accounts
 from newsportal.services.alerts.base import Setting
 from newsportal.services.alerts.matching import GATHER
 from newsportal.services.alerts.run import Tally, Work, deliver, follow_conditions, step
+from newsportal.services.alerts.web_push import new_key
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.run import owner_name
 from newsportal.sources import Sources
@@ -30,18 +31,26 @@ HELD: Final = 60.0  # seconds for which one process is the one that sends; anoth
 CONDITIONS_EVERY: Final = 300.0  # seconds between two looks at what operators are told of: judging a thousand sources takes a second
 
 
-def setting_of(sources: Sources) -> Setting:
+def setting_of(sources: Sources, accounts: Accounts) -> Setting:
     told = sources.alerts
     policy = Policy(tuple(sources.politeness.allow_private))
-    return Setting(policy, sources.user_agent, told.mail_server, told.mail_from)
+    return Setting(policy, sources.user_agent, told.mail_server, told.mail_from, own_fields(accounts, sources))
+
+
+def own_fields(accounts: Accounts, sources: Sources) -> Callable[[], Mapping[str, str]]:
+    """What the portal signs its messages with, and whom a service writes to about them. Raises ``DependencyMissing``."""
+    url, sender = sources.portal.url or "", sources.alerts.mail_from
+    contact = f"mailto:{sender}" if sender else url if url.startswith("https:") else ""
+    return lambda: {"key": accounts.alerts.signing_key(new_key), "contact": contact}
 
 
 def work_of(
     accounts: Accounts, store: Store, index: Index | None, sources: Sources, now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> Work:
     file, alerts = sqlite_file(sources.store), sources.alerts
+    url = (sources.portal.url or "").rstrip("/") or None
     return Work(
-        accounts, store, index, ZoneInfo(sources.portal.timezone), setting_of(sources), (sources.portal.url or "").rstrip("/") or None,
+        accounts, store, index, ZoneInfo(sources.portal.timezone), setting_of(sources, accounts), url,
         alerts.per_hour, now, watched=watched(sources), folder=file.parent if file is not None else None, disk_free=alerts.disk_free,
         crawl_hours=alerts.crawl_hours,
     )  # fmt: skip

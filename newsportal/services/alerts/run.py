@@ -23,7 +23,7 @@ from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, Alert, Message
 from newsportal.services.accounts.alerts import State as State
-from newsportal.services.alerts.base import Item, Setting, Unclear, headline, message_of, test_message
+from newsportal.services.alerts.base import Gone, Item, Setting, Unclear, headline, message_of, test_message
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
 from newsportal.services.alerts.scheduled import ITEMS, scheduled_messages, span_of
 from newsportal.services.alerts.sending import send
@@ -188,10 +188,19 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
         tally.reasons.append(f"{alert.name}: {error}")
         logger.warning("alert %s: %s", alert.id, error)
         book.settle(held, "failed", now=work.now(), reason=str(error))
+        if isinstance(error, Gone):
+            _forget_receiver(work, alert)
+            return False
     else:
         tally.sent += 1
         book.settle(held, "sent", now=work.now())
     return True
+
+
+def _forget_receiver(work: Work, alert: Alert) -> None:
+    """Nothing is sent there any more; the alert waits, switched off, for another receiver."""
+    if (found := work.accounts.alerts.alert(alert.id)) is not None and found.fields == alert.fields:
+        work.accounts.alerts.save(replace(found, enabled=False, fields={}))
 
 
 def _put_off(work: Work, alert: Alert, held: list[Message], error: PutOff, tally: Tally) -> None:
@@ -226,7 +235,11 @@ def send_test(work: Work, alert: Alert) -> None:
     another role since: what goes through Apprise goes past the egress guard."""
     if not allowed(work, alert):
         raise Refused("whoever made it may not be told of this any more, or not there")
-    send(alert.channel, alert.fields, test_message(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())
+    try:
+        send(alert.channel, alert.fields, test_message(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())
+    except Gone:
+        _forget_receiver(work, alert)
+        raise
 
 
 FAILS: Final = frozenset({"failing", "quarantined"})

@@ -32,6 +32,8 @@ def send(name: str, fields: Mapping[str, str], message: AlertMessage, setting: S
     service = SERVICES.get(name)
     if service is None:
         raise Refused("there is no such service any more")
+    if service.signs:
+        fields = {**fields, **setting.own()}
     if service.build_request is not None:
         _by_http(service, service.build_request(fields, message, now), fields, setting)
     elif service.address is not None:
@@ -53,7 +55,7 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
         try:
             service.check_answer(answer)
         except Refused as error:
-            raise Refused(hidden(str(error), fields)) from error
+            raise type(error)(hidden(str(error), fields)) from error
 
 
 def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, setting: Setting) -> None:

@@ -19,6 +19,7 @@ from newsportal.messages import Message
 from newsportal.net.egress import Answer
 from newsportal.schedule.freshness import retry_after
 from newsportal.services.alerts.base import AlertMessage, CheckAnswer, Field, Fields, Request, Service, Setting
+from newsportal.services.alerts.web_push import web_push
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.services.publishing.webhook import SIGNATURE, signature
 from newsportal.sources.uris import BadAddress, check_url
@@ -237,7 +238,9 @@ APPRISE_FIELD: Final = Field(
 )
 APPRISE: Final = Service("apprise", "Another service", (APPRISE_FIELD,), address=lambda fields, _: fields["url"], needs="administer")
 
-SERVICES: Final[Mapping[str, Service]] = {one.name: one for one in (MAIL, WECOM, FEISHU, DINGTALK, TELEGRAM, NTFY, WEBHOOK, APPRISE)}
+PUSH: Final = web_push(check_status)
+
+SERVICES: Final[Mapping[str, Service]] = {one.name: one for one in (MAIL, PUSH, WECOM, FEISHU, DINGTALK, TELEGRAM, NTFY, WEBHOOK, APPRISE)}
 
 
 def title_of(channel: str, translate: Callable[[str], str]) -> str:

@@ -1,0 +1,18 @@
+/* The button that asks this browser for the address at which it takes messages, and puts it into the form. */
+(() => {
+  "use strict";
+  const button = document.querySelector("[data-push]");
+  const field = document.querySelector("#alert-subscription");
+  const said = document.querySelector("[data-push-said]");
+  if (!button || !field || !("PushManager" in window)) return;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      const { pushManager } = await navigator.serviceWorker.ready;
+      field.value = JSON.stringify(await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: button.dataset.push }));
+      said.textContent = button.dataset.done;
+    } catch {
+      said.textContent = button.dataset.refused;
+    }
+  });
+})();

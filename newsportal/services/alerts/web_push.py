@@ -1,0 +1,117 @@
+"""Web Push: a message encrypted for one browser (RFC 8291) and signed with the portal's own key (VAPID, RFC 8292)."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+from newsportal.errors import DependencyMissing
+from newsportal.messages import Message
+from newsportal.net.egress import Answer
+from newsportal.services.alerts.base import AlertMessage, Field, Fields, Gone, Request, Service
+from newsportal.sources.uris import BadAddress, check_url
+
+TEXT_BYTES: Final = 2000  # an encrypted message has at most 4096 bytes (RFC 8030, 7.2), the title and an address among them
+KEPT: Final = 24 * 60 * 60  # seconds for which a push service keeps what a browser that is closed has not fetched
+VALID: Final = timedelta(hours=12)  # of a signature; a day is the most (RFC 8292, 2)
+NO_SUBSCRIPTION: Final = Message("alert.no-push")
+
+
+def _encoded(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def _decoded(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def new_key() -> str:
+    """A private key on P-256, as text. Raises ``DependencyMissing``."""
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ec
+    except ImportError as error:
+        raise DependencyMissing("Web Push", "push") from error
+    return _encoded(ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value.to_bytes(32))
+
+
+def public_key(private: str) -> str:
+    """The public key of ``private``, as browsers and push services take it."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    key = ec.derive_private_key(int.from_bytes(_decoded(private)), ec.SECP256R1())
+    return _encoded(key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
+
+
+def authorization(endpoint: str, private: str, contact: str, now: datetime) -> str:
+    """The header that says who sends: a signed statement for the push service of ``endpoint``."""
+    from cryptography.hazmat.primitives.asymmetric import ec, utils
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    parts = urlsplit(endpoint)
+    claims = {"aud": f"{parts.scheme}://{parts.netloc}", "exp": int((now + VALID).timestamp())} | ({"sub": contact} if contact else {})
+    signed = ".".join(_encoded(json.dumps(part).encode()) for part in ({"typ": "JWT", "alg": "ES256"}, claims))
+    key = ec.derive_private_key(int.from_bytes(_decoded(private)), ec.SECP256R1())
+    r, s = utils.decode_dss_signature(key.sign(signed.encode(), ec.ECDSA(SHA256())))
+    return f"vapid t={signed}.{_encoded(r.to_bytes(32) + s.to_bytes(32))}, k={public_key(private)}"
+
+
+def subscription(text: str) -> str | Message:
+    """What a browser calls its subscription, in the one form in which it is stored."""
+    try:
+        given = json.loads(text)
+        endpoint, p256dh, auth = check_url(given["endpoint"]), given["keys"]["p256dh"], given["keys"]["auth"]
+        point = _decoded(p256dh)
+        fits = len(point) == 65 and point[0] == 4 and len(_decoded(auth)) == 16
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BadAddress):
+        return NO_SUBSCRIPTION
+    return json.dumps({"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}) if fits else NO_SUBSCRIPTION
+
+
+def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Request:
+    """``fields``: the subscription; with the portal's ``key`` and ``contact``. Raises ``DependencyMissing``."""
+    try:
+        import http_ece
+        from cryptography.hazmat.primitives.asymmetric import ec
+    except ImportError as error:
+        raise DependencyMissing("Web Push", "push") from error
+    known = json.loads(fields["subscription"])
+    address = message.items[0].address if len(message.items) == 1 else "/alerts"
+    told = {
+        "title": message.title,
+        "body": message.text(TEXT_BYTES),
+        "url": address if len(address) < TEXT_BYTES // 2 else "/",
+        "tag": message.key,
+    }
+    body = http_ece.encrypt(
+        json.dumps(told, ensure_ascii=False).encode(), private_key=ec.generate_private_key(ec.SECP256R1()),
+        dh=_decoded(known["keys"]["p256dh"]), auth_secret=_decoded(known["keys"]["auth"]), version="aes128gcm",
+    )  # fmt: skip
+    headers = {
+        "content-type": "application/octet-stream", "content-encoding": "aes128gcm", "ttl": str(KEPT),
+        "authorization": authorization(known["endpoint"], fields["key"], fields.get("contact", ""), now),
+    }  # fmt: skip
+    return Request(known["endpoint"], body, headers)
+
+
+def web_push(check_status: Callable[[Answer], None]) -> Service:
+    """``check_status`` reads every answer but that there is no such subscription any more (RFC 8030, 7.3)."""
+
+    def check(answer: Answer) -> None:
+        if answer.status in (404, 410):
+            raise Gone("this browser takes no messages any more; subscribe it anew")
+        check_status(answer)
+
+    hint = Message("field-hint.push")
+    return Service(
+        "push",
+        "This browser",
+        (Field("subscription", Message("field.push"), hint, secret=True, check=subscription),),
+        push_request,
+        check,
+        signs=True,
+    )

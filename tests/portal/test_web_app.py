@@ -1,0 +1,65 @@
+"""The manifest and the service worker: what an installed portal is made of."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import httpx
+from lxml import html as lxml_html
+from PIL import Image
+
+from newsportal.store.store import Store
+
+
+def test_the_manifest_has_what_browsers_ask_of_an_app(client: httpx.Client) -> None:
+    page = lxml_html.document_fromstring(client.get("/").content.decode())
+    [link] = page.xpath("//link[@rel='manifest']")
+    assert link.get("crossorigin") == "use-credentials"
+    answer = client.get(link.get("href"))
+    assert answer.headers["content-type"] == "application/manifest+json"
+    told = answer.json()
+    assert (told["start_url"], told["scope"], told["display"], told["lang"]) == ("/", "/", "standalone", "zh-CN")
+    for icon in told["icons"]:
+        drawn = Image.open(io.BytesIO(client.get(icon["src"]).content))
+        assert icon["sizes"] == f"{drawn.width}x{drawn.height}"
+        assert drawn.convert("RGBA").getpixel((0, 0))[3] == (255 if icon["purpose"] == "maskable" else 0)
+    assert "share_target" not in told
+
+
+def test_who_may_add_sources_can_share_addresses_to_it(serve, fresh: Store) -> None:
+    target = serve(fresh, role="editor").get("/manifest.webmanifest").json()["share_target"]
+    assert target["action"] == "/sources/new"
+    assert set(target["params"].values()) == {"title", "text", "url"}
+    assert "share_target" not in serve(fresh, role="reader").get("/manifest.webmanifest").json()
+
+
+def test_the_service_worker_keeps_what_readers_read_and_nothing_else(client: httpx.Client) -> None:
+    answer = client.get("/service-worker.js")
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.headers["cache-control"] == "no-cache"
+    [pattern] = re.findall(r"^const READING = /(.*)/;$", answer.text, re.MULTILINE)
+    reading = re.compile(pattern.replace("\\/", "/"))
+    assert all(map(reading.search, ("/", "/latest", "/topic/%E6%97%85", "/story/ab12", "/event/ab12", "/starred", "/briefing/2026-05-20")))
+    others = (
+        "/account",
+        "/alerts",
+        "/desk",
+        "/people",
+        "/settings",
+        "/story/a/b/edit",
+        "/topic/a/feed.rss",
+        "/sources/a",
+        "/api/v1/me",
+        "/searches",
+    )
+    assert not any(map(reading.search, others))
+
+
+def test_the_form_for_a_browser_has_the_portals_key(serve, fresh: Store) -> None:
+    reader = serve(fresh, role="reader")
+    pages = [lxml_html.document_fromstring(reader.get("/alerts/new?channel=push").content.decode()) for _ in range(2)]
+    first, second = (page.xpath("//button[@data-push]/@data-push") for page in pages)
+    assert first == second
+    assert len(first[0]) == 87  # a point on P-256 in base64url
+    assert not lxml_html.document_fromstring(reader.get("/alerts/new?channel=ntfy").content.decode()).xpath("//button[@data-push]")
