@@ -55,6 +55,7 @@ from newsportal.portal.monitor.queues import Ask, Settle, cached
 from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.readers import fever, greader
 from newsportal.portal.reading import (
+    boards,
     briefing,
     events,
     feeds,
@@ -81,7 +82,7 @@ from newsportal.store.store import Store
 ROUTERS: tuple[APIRouter, ...] = (
     front_page.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
-    *(page.router for page in (story_lists, photos, briefing, rising)),
+    *(page.router for page in (story_lists, photos, briefing, rising, boards)),
     picture_router,
     *(page.router for page in (events, event_editing)),
     *(page.router for page in (article_editing, articles, story, reader_profile, for_you, alerts, search)),

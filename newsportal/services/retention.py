@@ -50,6 +50,7 @@ def prune(
         ("reports", retention.reports, store.pruning.runs),
         ("log", retention.log, accounts.trail.prune),
         ("messages", retention.messages, accounts.alerts.prune),
+        ("boards", retention.boards, store.boards.prune),
     )
     for name, days, delete in records:
         gone[name] = 0 if days is None else delete(now - timedelta(days=days), dry_run=dry_run)

@@ -14,9 +14,9 @@ from newsportal.sources.changing import drop_entry, set_entry
 from newsportal.sources.editing import Change, append_entry
 from newsportal.sources.models import Sources
 from newsportal.sources.parts import CategoryWords
+from newsportal.sources.places import PLACES
 
 LIST: Final = "categories"
-PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name a category
 
 
 @dataclass(frozen=True, slots=True)

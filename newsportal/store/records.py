@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from sqlalchemy import Column, ColumnElement, Connection, MetaData, Table, delete, func, select, tuple_, types
 
 from newsportal.store import (
+    boards,
     crawl_state,
     event_tables,
     gallery_tables,
@@ -33,7 +34,7 @@ from newsportal.store import (
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
 
-DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, threads, outbox, event_tables)
+DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, threads, outbox, event_tables, boards)
 """Modules that declare tables, themselves or by what they import: :data:`FORMS` is made once all are there."""
 
 DEEPEST: Final = 40

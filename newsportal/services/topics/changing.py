@@ -22,10 +22,9 @@ from newsportal.items import TopicMark
 from newsportal.sources import Keywords, append
 from newsportal.sources.changing import drop_entry
 from newsportal.sources.editing import Change
+from newsportal.sources.places import PLACES
 from newsportal.store.results import Marking, StoredArticle
 from newsportal.store.store import Store
-
-PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name topics
 
 
 class NoSuchTopic(NewsportalError):
