@@ -42,6 +42,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "unpublish": "Withdraw articles from the targets.",
         "briefing": "Sum up a day's events in sentences of their articles.",
         "rising": "Show words, names and events whose rate leaves their own past.",
+        "boards": "Show hot lists, with how long and how high each entry stands.",
         "export": "Write articles to JSON lines, CSV, Parquet or WARC.",
         "import": "Store articles from JSON lines, CSV, Parquet or WARC.",
         "corpus": "Import, correct, list and export sets of labelled texts.",

@@ -85,7 +85,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     except (NewsportalError, OSError) as error:
         yield Finding("sources.yaml", False, str(error), FILE_REMEDY)
         return
-    lists = ("topics", "feeds", "sitemaps", "regions", "forums", "galleries")
+    lists = ("topics", "feeds", "sitemaps", "regions", "forums", "galleries", "lists")
     counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in lists)
     none_here = hints.packaged(known)
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")

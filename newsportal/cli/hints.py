@@ -9,6 +9,7 @@ from newsportal.items.report import Run
 from newsportal.messages import did_you_mean
 from newsportal.net import egress
 from newsportal.sources import Sources
+from newsportal.sources.places import Place
 
 UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 """Reasons under which nothing of a host was seen. If all list pages fail so, it is rather our network than theirs."""
@@ -59,8 +60,7 @@ MAX_HOSTS = 5  # a few are enough: one with an address means that there is a net
 
 def hosts(known: Sources) -> list[str]:
     """Of what is visited first, a few."""
-    places = [*known.feeds, *known.sitemaps, *known.regions, *known.forums, *known.galleries]
-    urls = [url for place in places if place.enabled for url in getattr(place, "seeds", None) or (getattr(place, "url", ""),)]
+    urls = [url for place in known.all() if place.enabled and isinstance(place, Place) for url in place.addresses]
     return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
 
 

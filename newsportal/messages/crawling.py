@@ -193,6 +193,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "look.boards": "%(number)s boards: %(names)s",
     "look.threads": "%(name)s: %(number)s threads",
     "look.members": "%(name)s: for members only",
+    "look.ranked": "%(number)s entries, %(heats)s with a heat",
     "look.galleries": "%(number)s photo stories",
     "look.posts": "%(number)s posts, the first of them:",
     "look.pictures": "%(number)s pictures on %(pages)s pages, all that there are:",

@@ -56,6 +56,7 @@ from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.readers import fever, greader
 from newsportal.portal.reading import (
     assistant,
+    boards,
     briefing,
     events,
     feeds,
@@ -86,7 +87,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     oembed.router,
     web_app.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
-    *(page.router for page in (story_lists, photos, briefing, rising)),
+    *(page.router for page in (story_lists, photos, briefing, rising, boards)),
     picture_router,
     *(page.router for page in (assistant, events, event_editing)),
     *(page.router for page in (article_editing, articles, story, reader_profile, for_you, alerts, search)),

@@ -50,6 +50,7 @@ READING = (
     Entry("/events", _("Events")),
     Entry("/briefing", _("Briefing")),
     Entry("/rising", _("Rising")),
+    Entry("/boards", _("Hot lists"), condition=lambda visit: bool(visit.portal.config.lists)),
     Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True),
     FOR_YOU,
 )

@@ -51,6 +51,7 @@ def prune(
         ("assistant", retention.assistant, store.assistant.prune),
         ("log", retention.log, accounts.trail.prune),
         ("messages", retention.messages, accounts.alerts.prune),
+        ("boards", retention.boards, store.boards.prune),
     )
     for name, days, delete in records:
         gone[name] = 0 if days is None else delete(now - timedelta(days=days), dry_run=dry_run)

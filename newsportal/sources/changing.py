@@ -27,6 +27,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "region": "regions",
     "forum": "forums",
     "gallery": "galleries",
+    "list": "lists",
 }
 """How a source's key begins → the list in which it stands."""
 

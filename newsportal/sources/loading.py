@@ -17,6 +17,7 @@ from newsportal.messages import Message, did_you_mean
 from newsportal.sources import problems
 from newsportal.sources.building import describe_value, listed
 from newsportal.sources.models import KINDS, Sources
+from newsportal.sources.places import PLACES
 from newsportal.sources.reading import Mistake, Tree, Unreadable, read
 from newsportal.sources.reading import Path as KeyPath
 
@@ -41,7 +42,7 @@ def check(tree: Tree) -> Iterator[Mistake]:
                 first.setdefault(name, tree.line(path))
         names[kind] = list(first)
     yield from _unknown(tree, ("topics",), ("engines",), [*built_in(), *names["engines"]], "engine")
-    yield from _unknown(tree, ("feeds", "sitemaps", "regions", "forums", "galleries"), ("topics",), names["topics"], "topic")
+    yield from _unknown(tree, PLACES, ("topics",), names["topics"], "topic")
     yield from _unknown(tree, ("publish",), ("only", "topics"), names["topics"], "topic")
 
 

@@ -15,7 +15,7 @@ from newsportal.items import content_id
 from newsportal.sources import methods, parts
 from newsportal.sources.assistant import Assistant
 from newsportal.sources.parts import Source
-from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
+from newsportal.sources.places import Feed, Forum, Gallery, HotList, Region, Sitemap
 from newsportal.sources.publishing import Target
 from newsportal.sources.topics import CustomEngine, Topic
 from newsportal.sources.uris import mask
@@ -24,7 +24,7 @@ from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 DEFAULT_STORE = "newsportal.db"
 DEFAULT_INDEX = "index.db"  # the search index of a store of the default's name; that of any other is called after the store
 DEFAULT_ACCOUNTS = "accounts.db"  # likewise for people
-KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries")  # the lists of sources, in the order of the file
+KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists")  # in the order of the file
 
 
 class Sources(parts.Part):
@@ -84,6 +84,8 @@ class Sources(parts.Part):
     """Forums."""
     galleries: tuple[Gallery, ...] = ()
     """Channels of photo stories."""
+    lists: tuple[HotList, ...] = ()
+    """Hot lists and charts."""
     publish: tuple[Target, ...] = ()
     """Where articles are published besides the portal."""
     retention: parts.Retention = parts.Retention()

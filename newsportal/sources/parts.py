@@ -306,6 +306,8 @@ class Retention(Part):
     """The log of what people changed."""
     messages: Days = 400
     """What alerts sent."""
+    boards: Days = 90
+    """The ranks of hot lists."""
 
 
 class Scheduling(Part):

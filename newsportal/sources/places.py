@@ -1,24 +1,27 @@
-"""Where news is published: feeds, sitemaps, regions (channels of a site), forums, galleries."""
+"""Where news is published: feeds, sitemaps, regions (channels of a site), forums, galleries, hot lists."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
 
+from newsportal.extractors.lists import boards
 from newsportal.messages import Message
 from newsportal.sources.methods import Extracting
 from newsportal.sources.parts import Minutes, Part, Priority, Source
-from newsportal.sources.values import DAY, HeaderName, Hours, Line, Name, Names, Patterns, Rule, Rules, Secret, Url, Urls, Words, mistake
+from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, Rule, Rules, Secrets, Url, Urls, Words, mistake
 
 if TYPE_CHECKING:
     from newsportal.extractors.article.rule import ArticleRule
 
 Pages = Annotated[int, Field(ge=1, le=50)]  # list pages, the first included
 
+
+PLACES = ("feeds", "sitemaps", "regions", "forums", "galleries", "lists")
+"""The keys of sources.yaml under which places stand: their entries may name topics and a category."""
 
 ADDRESS_KEYS = ("url", "prefix", "seeds", "boards")
 
@@ -32,7 +35,7 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 class Place(Source):
-    """What feeds, sitemaps, regions, forums and galleries have in common."""
+    """What feeds, sitemaps, regions, forums, galleries and hot lists have in common."""
 
     topics: Names = ()
     """Topics to which every article from here belongs, besides those whose keywords match."""
@@ -50,9 +53,9 @@ class Place(Source):
     """false: a certificate that is expired or not trusted is accepted here."""
     render: bool = False
     """true: pages are rendered in a browser first (needs the extra 'render' and Chromium)."""
-    headers: Mapping[HeaderName, Secret] = {}
+    headers: Secrets = Field(default={})
     """Headers for a site where you are signed in, from the environment (${NAME}); sent to the hosts of this source's addresses alone."""
-    cookies: Mapping[HeaderName, Secret] = {}
+    cookies: Secrets = Field(default={})
     """Cookies for a site where you are signed in, likewise."""
 
     @property
@@ -252,4 +255,60 @@ class Gallery(Place):
         if self.min_period > self.max_period:
             message = Message("sources.longer-than", found=self.min_period, key="max_period", limit=self.max_period)
             raise mistake(message, at=("min_period",))
+        return self
+
+
+class HotList(ArticlePlace):
+    """A ranked list of the Web (hot list, chart): what is on it, since when, and how it rises and falls."""
+
+    family: ClassVar[str] = "list"
+
+    preset: Literal["weibo", "zhihu", "baidu", "bilibili", "github", "hackernews"] | None = None
+    """A board whose address and rules are known; never tried on the live site. Keys that are given go before the preset's."""
+    url: Url
+    """The address of the list."""
+    format: boards.Format = "json"
+    """json: the rules are JMESPath; html: CSS, XPath or re:."""
+    items: Line
+    """Where the entries stand, as a rule."""
+    title: Line
+    """Where an entry's title stands, within the entry."""
+    link: Line
+    """Where an entry's address stands."""
+    rank: Line | None = None
+    """Where its rank stands; by default the order counts."""
+    heat: Line | None = None
+    """Where a number for its heat stands (1,204, 356 万)."""
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    """Entries of the list at most."""
+    articles: bool = False
+    """true: the pages of the entries are fetched as articles, like a region's; false: only the list is followed."""
+    interval: Minutes | None = 15.0
+    """Minutes between two visits: the curve of an entry has a point for each."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """In the file a preset stands for the keys that are required."""
+        made = super().__get_pydantic_json_schema__(core_schema, handler)
+        handler.resolve_ref_schema(made)["required"] = ["name"]
+        return made
+
+    @property
+    def rules(self) -> boards.BoardRules:
+        return boards.BoardRules(self.format, self.items, self.title, self.link, self.rank, self.heat, self.limit)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled_by_its_preset(cls, value: Any) -> Any:
+        known = boards.PRESETS.get(value["preset"]) if isinstance(value, dict) and isinstance(value.get("preset"), str) else None
+        return {**known, **value} if known else value
+
+    @model_validator(mode="after")
+    def _rules_are_some(self) -> Self:
+        for key in ("items", "title", "link", "rank", "heat"):
+            if rule := getattr(self, key):
+                try:
+                    boards.check(rule, self.format)
+                except ValueError as error:
+                    raise mistake(str(error), at=(key,)) from error
         return self

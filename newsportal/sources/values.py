@@ -12,7 +12,7 @@ import ipaddress
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -252,6 +252,16 @@ Secret = Annotated[SecretStr, BeforeValidator(_secret, json_schema_input_type=st
 """A text that comes from the environment, and is never shown."""
 
 HeaderName = Annotated[str, AfterValidator(_header_name)]
+
+
+class HashableDict(dict[str, SecretStr]):
+    """A mapping within a frozen value, which can be hashed like it."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+
+Secrets = Annotated[Mapping[HeaderName, Secret], AfterValidator(HashableDict)]
 
 StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_no_destination), AfterValidator(_uri(STORES))]
 RedisUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(REDIS_SCHEMES))]

@@ -19,6 +19,7 @@ from sqlalchemy import Column, ColumnElement, Connection, MetaData, Table, delet
 
 from newsportal.store import (
     assistant,
+    boards,
     crawl_state,
     event_tables,
     gallery_tables,
@@ -34,7 +35,20 @@ from newsportal.store import (
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
 
-DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, threads, outbox, event_tables, assistant)
+DECLARING: Final = (
+    tables,
+    crawl_state,
+    link_tables,
+    models,
+    gallery_tables,
+    pictures,
+    readers,
+    threads,
+    outbox,
+    event_tables,
+    assistant,
+    boards,
+)
 """Modules that declare tables, themselves or by what they import: :data:`FORMS` is made once all are there."""
 
 DEEPEST: Final = 40

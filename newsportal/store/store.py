@@ -13,6 +13,7 @@ Who adds a method adds it to ``tests/store/test_contract.py`` first.
 from __future__ import annotations
 
 from newsportal.store.assistant import AssistantCalls
+from newsportal.store.boards import Boards
 from newsportal.store.corpora import Corpora
 from newsportal.store.crawl_state import CrawlState, Subscriptions, Visits
 from newsportal.store.dialects import open_engine
@@ -50,6 +51,7 @@ class Store(Articles, Lists, Writing, Editing, CrawlState):
         self.pruning = Pruning(self._engine)
         self.events = Events(self._engine)
         self.assistant = AssistantCalls(self._engine)
+        self.boards = Boards(self._engine)
         try:
             prepare(self._engine, unfinished=unfinished)
         except BaseException:

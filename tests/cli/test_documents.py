@@ -30,6 +30,7 @@ SPIDER_CLASSES = {
     "hub": "hub.HubSpider",
     "forum": "forum.ForumSpider",
     "gallery": "gallery.GallerySpider",
+    "lists": "lists.ListsSpider",
 }
 
 

@@ -44,6 +44,10 @@ def test_it_goes_to_the_source_s_own_hosts_alone() -> None:
     assert [feed.sign_in(url) for url in others] == [{}] * len(others)
 
 
+def test_a_source_with_a_sign_in_can_be_hashed_as_every_other() -> None:
+    assert len({feed_of(), feed_of()}) == 1
+
+
 def test_nothing_that_is_written_down_shows_it() -> None:
     sources = sources_of(FILE % 443)
     assert "s3cr3t" not in repr(sources) + str(sources) + sources.model_dump_json() + json.dumps(json_schema())

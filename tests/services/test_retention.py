@@ -15,6 +15,7 @@ from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import Alert, Message
 from newsportal.services.retention import ages, prune
 from newsportal.sources.parts import Retention
+from newsportal.store.boards import Place
 from newsportal.store.pruning import Ages
 from newsportal.store.store import Store
 
@@ -43,6 +44,7 @@ def test_by_default_articles_stay_and_records_of_years_ago_go(store: Store, acco
     store.save_run(Run("r", NOW, NOW, "finished", ("rss",), ()))
     store.readers.saw("林", added.id, [1], pictures=1, now=NOW)
     accounts.trail.add(None, "source.add", now=NOW)
+    store.boards.add("list:热", NOW + 364 * DAY, [Place("a" * 20, "题", "https://a.example/", 1)])
     accounts.alerts.add(Alert("alert", "p", "快讯", "topic", "旅游", "webhook", {}, NOW))
     over, waits = (Message("alert", state, "a", "题", NOW, NOW, NOW, state=state) for state in ("sent", "waiting"))  # type: ignore[arg-type]
     accounts.alerts.keep([over, waits])
@@ -51,7 +53,7 @@ def test_by_default_articles_stay_and_records_of_years_ago_go(store: Store, acco
     later = NOW + 1096 * DAY
     for dry_run in (True, False):
         found = prune(store, accounts, Retention(), alpha=0.5, now=later, dry_run=dry_run)
-        assert found.gone == {"views": 1, "revisions": 0, "reports": 1, "assistant": 0, "log": 1, "messages": 1}
+        assert found.gone == {"views": 1, "revisions": 0, "reports": 1, "assistant": 0, "log": 1, "messages": 1, "boards": 1}
     assert store.article(added.id) is not None
     assert [one.state for one in accounts.alerts.messages("alert")] == ["waiting"]
     assert (store.runs(), accounts.trail.entries()) == ([], [])

@@ -13,6 +13,7 @@ from newsportal.items import Gallery, GalleryPage, Image, Link, Post, Thread
 from newsportal.items.report import Run
 from newsportal.items.visits import Visit
 from newsportal.recommend.base import Recommendation
+from newsportal.store.boards import Place
 from newsportal.store.crawl_state import Subscription
 from newsportal.store.events import Edit, Placed
 from newsportal.store.labels import NewDocument
@@ -116,6 +117,7 @@ def _memory(store: Store) -> None:
     )
     asked = store.assistant.begin("k" * 40, "summary", "模型", now=NOW, since=NOW, calls=9, tokens=None, lasts=NOW - NOW)
     store.assistant.finish(int(asked), NASTY, 120)
+    store.boards.add("list:热榜", NOW, [Place("a" * 20, "台风登陆", "https://a.example/1", 1, 35.5)])
     store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, upto=3, now=NOW)
     held = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)
     store.outbox.settle(next(one for one in held if one.article_id == first), Result("done", None, 1, "d" * 40, "17"), now=LATER)

@@ -17,9 +17,11 @@ from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
 from newsportal.portal.api_errors import ApiError, api_error_for, describe
 from newsportal.portal.context import Here, ThisPortal
 from newsportal.portal.desk.article_changes import by_editor
+from newsportal.portal.reading.boards import boards_of
 from newsportal.portal.reading.briefing import topic_of
 from newsportal.portal.reading.rising import board_of
 from newsportal.services.accounts import Right
+from newsportal.services.boards import as_dict as board_dict
 from newsportal.services.events import editing
 from newsportal.services.events.timeline import view
 from newsportal.services.rising import as_dict
@@ -89,6 +91,36 @@ class BoardOut(BaseModel):
     words: list[RiseOut] = Field(description="The most surprising first.")
 
 
+class RankAt(BaseModel):
+    at: datetime
+    rank: int
+
+
+class RankOn(BaseModel):
+    name: str
+    rank: int
+
+
+class RankedEntry(BaseModel):
+    rank: int
+    title: str
+    url: str
+    heat: float | None = Field(description="In the board's own unit.")
+    since: datetime = Field(description="The first visit that is remembered in which it stood there.")
+    best: int
+    curve: list[RankAt] = Field(description="At each visit, the earliest first.")
+    event: str | None
+    others: list[RankOn] = Field(description="Other lists on which it stands.")
+    stories: list[BriefStory] = Field(description="Stories that tell of it.")
+
+
+class HotListOut(BaseModel):
+    key: str
+    name: str
+    at: datetime | None = Field(description="Its last visit; null before the first.")
+    entries: list[RankedEntry]
+
+
 class EventIn(BaseModel):
     """What is left out stays."""
 
@@ -131,6 +163,11 @@ def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, l
         return BoardOut.model_validate(as_dict(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
     except OverflowError as error:
         raise ApiError(400, "no-time", "That time is at the edge of the calendar.", "Ask for a later one.") from error
+
+
+@router.get("/boards", summary="Hot lists as their last visits found them")
+def boards(visit: Here) -> list[HotListOut]:
+    return [HotListOut.model_validate(board_dict(one)) for one in boards_of(visit)]
 
 
 @router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventWhole, responses=describe(404))

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from newsportal.extractors import EXTRACTORS
+from newsportal.extractors.lists.boards import PRESETS
 from newsportal.portal.language import _
 from newsportal.portal.request_body import FormFields
 
@@ -130,6 +131,26 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("max_period", _("Longest time between visits, in minutes"), "number"), *MANNERS,
         )),
     ),
+    "lists": (
+        (WHERE, (
+            NAME,
+            Field("preset", _("Known board"), "choice", _("Its address and rules; never tried on the live site."), choices=tuple(PRESETS)),
+            Field("url", _("Address of the list"), "address", _("Empty: that of the known board.")),
+        )),
+        (BELONGS, (*PLACE, CLASSIFY)),
+        (READS, (
+            Field("articles", _("Fetch the pages of its entries as articles"), "switch", usual=False),
+            Field("format", _("What the list is written in"), "choice", choices=("json", "html")),
+            Field("items", _("Where the entries stand"), "text",
+                  _("JMESPath in JSON; CSS, XPath or re: in HTML. Empty: as the known board.")),
+            Field("title", _("Where the title stands"), "text"), Field("link", _("Where the link stands"), "text"),
+            Field("rank", _("Where the rank stands"), "text", _("Empty: the order counts.")),
+            Field("heat", _("Where the heat stands"), "text"),
+            Field("limit", _("Entries at most"), "number"), *EXTRACTOR,
+        )),
+        (VISITS, MANNERS),
+        (SELECTORS, ARTICLE),
+    ),
     "engines": (
         (WHERE, (
             NAME,
@@ -160,12 +181,14 @@ KINDS: Final[Mapping[str, str]] = {
     "regions": _("Channel of a site"),
     "forums": _("Forum"),
     "galleries": _("Photo stories"),
+    "lists": _("Hot list"),
     "engines": _("Search engine of your own"),
 }
 """What one of each is called."""
 
 FAMILIES: Final[Mapping[str, str]] = {
-    "feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries", "engine": "engines",
+    "feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries", "list": "lists",
+    "engine": "engines",
 }  # fmt: skip
 """How a source's key begins → its list."""
 

@@ -15,12 +15,12 @@ from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import Outline, write
 from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
 from newsportal.sources import Sources
+from newsportal.sources.places import Place
 from newsportal.store.store import Store
 
 SAMPLE = 2_000  # articles. The store gives them by id, which is a hash, so the first ones are a fair sample; they take about half a second
 SECONDS = 3600.0
 SHOWN = 30
-KINDS = ("feeds", "sitemaps", "regions", "forums", "galleries")
 
 
 class Suggesting:
@@ -50,9 +50,7 @@ class Suggesting:
 
 
 def _addresses(sources: Sources) -> Iterator[str]:
-    for kind in KINDS:
-        for source in getattr(sources, kind):
-            yield from getattr(source, "seeds", ()) or (source.url,)
+    return (url for source in sources.all() if isinstance(source, Place) for url in source.addresses)
 
 
 router = APIRouter()

@@ -42,6 +42,7 @@ SPIDERS: Final[Mapping[str, str]] = {
     "hub": KINDS["regions"],
     "forum": KINDS["forums"],
     "gallery": KINDS["galleries"],
+    "lists": KINDS["lists"],
     "metasearch": _("Search engines"),
 }
 """What a spider visits."""

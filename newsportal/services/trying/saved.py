@@ -35,7 +35,8 @@ from newsportal.services.trying.trial import (
     source_fetcher,
     trials,
 )
-from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Source, Sources
+from newsportal.sources import Feed, Forum, Gallery, HotList, Region, Sitemap, Source, Sources
+from newsportal.sources.places import ArticlePlace
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
@@ -139,7 +140,9 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
         return [forum_trial(source, fetch)]
     if isinstance(source, Gallery):
         return [gallery_trial(source, fetch)]
-    rule, fetch = source.article if isinstance(source, Feed | Sitemap | Region) else None, fetch_once(fetch)
+    if isinstance(source, HotList) and not source.articles:
+        return [(trial, None) for trial in trials(source, known, fetch)]
+    rule, fetch = source.article if isinstance(source, ArticlePlace) else None, fetch_once(fetch)
     choice = getattr(source, "extractor", None) or known.extractor
     free = extractor(choice.method, **choice.options)
     return [

@@ -18,7 +18,7 @@ from newsportal.extractors.feeds.sitemap import children, choose
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.thread import read_page
 from newsportal.extractors.gallery.links import entries
-from newsportal.extractors.lists import engines, hub
+from newsportal.extractors.lists import boards, engines, hub
 from newsportal.extractors.lists.custom_engine import cross_check
 from newsportal.extractors.lists.result_pages import read as read_results
 from newsportal.extractors.lists.result_pages import target_of
@@ -26,7 +26,7 @@ from newsportal.items import Extraction, Link, Page
 from newsportal.messages import Message, Value, reason_message
 from newsportal.net import egress
 from newsportal.net.egress.client import SignIn, no_sign_in
-from newsportal.sources import CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Sources, Topic
+from newsportal.sources import CustomEngine, Feed, Forum, Gallery, HotList, Region, Sitemap, Source, Sources, Topic
 from newsportal.sources.places import Place
 from newsportal.sources.uris import mask
 from newsportal.text import dom
@@ -130,7 +130,7 @@ def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = N
             own = source.queries[0] if isinstance(source, Topic) else query_for(source.name, sources)
             yield engine_trial(name, sources, fetch, query or own)
     else:
-        assert isinstance(source, Feed | Sitemap | Region)  # forums and galleries have trials of their own
+        assert isinstance(source, Feed | Sitemap | Region | HotList)  # forums and galleries have trials of their own
         url = source.seeds[0] if isinstance(source, Region) else source.url
         yield _trial(source.key, url, lambda page: READERS[type(source)](source, page, fetch), fetch)
 
@@ -250,7 +250,15 @@ def _results(key: str, engine: engines.Engine, page: Page) -> Links:
     return tuple(links), (Message("look.read-by", way=found.by), *changed)
 
 
-READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {Feed: _entries, Sitemap: _mapped, Region: _articles}
+def _ranked(source: HotList, page: Page, fetch: Fetch) -> Links:
+    found = boards.read_board(page, source.rules)
+    links = tuple(Link(one.url, source.key, f"{one.rank}. {one.title}", site=source.publisher) for one in found)
+    return links, (Message("look.ranked", number=len(found), heats=sum(one.heat is not None for one in found)),)
+
+
+READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {
+    Feed: _entries, Sitemap: _mapped, Region: _articles, HotList: _ranked,
+}  # fmt: skip
 """Who reads the list pages of a kind of source."""
 
 

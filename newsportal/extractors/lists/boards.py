@@ -1,0 +1,192 @@
+"""Ranked lists of the Web (hot lists, charts): entries by rules over JSON (JMESPath) or HTML (CSS, XPath, ``re:``), and known boards.
+
+No preset was ever tried on its live site: addresses and rules are what is publicly known of these pages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import urljoin, urlsplit
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.lists import selector
+from newsportal.items import Page
+from newsportal.text import clean, dom
+from newsportal.text.encoding import decode
+
+MAX_TITLE_CHARS: Final = 300
+NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
+SCALES: Final = {"千": 1e3, "k": 1e3, "万": 1e4, "萬": 1e4, "w": 1e4, "m": 1e6, "亿": 1e8, "億": 1e8}
+
+HIGHEST_RANK: Final = 100_000
+HIGHEST_HEAT: Final = 1e15
+
+Format = Literal["json", "html"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRules:
+    """``items`` finds the entries in the page, the others their parts in an entry; without ``rank`` the order counts."""
+
+    format: Format
+    items: str
+    title: str
+    link: str
+    rank: str | None = None
+    heat: str | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class BoardEntry:
+    """``heat``: how much interest the board says it has, in the board's own unit."""
+
+    title: str
+    url: str
+    rank: int
+    heat: float | None = None
+
+
+PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
+    "weibo": {
+        "url": "https://weibo.com/ajax/side/hotSearch",
+        "format": "json",
+        "items": "data.realtime[?word]",
+        "title": "word",
+        "link": "join('', ['https://s.weibo.com/weibo?q=%23', word, '%23'])",
+        "heat": "num",
+    },
+    "zhihu": {
+        "url": "https://www.zhihu.com/api/v3/feed/topstory/hot-lists/total?limit=50",
+        "format": "json",
+        "items": "data",
+        "title": "target.title",
+        "link": "join('', ['https://www.zhihu.com/question/', to_string(target.id)])",
+        "heat": "detail_text",
+    },
+    "baidu": {
+        "url": "https://top.baidu.com/api/board?platform=pc&tab=realtime",
+        "format": "json",
+        "items": "data.cards[].content[]",
+        "title": "word",
+        "link": "url || rawUrl",
+        "heat": "hotScore",
+    },
+    "bilibili": {
+        "url": "https://api.bilibili.com/x/web-interface/ranking/v2?rid=0&type=all",
+        "format": "json",
+        "items": "data.list",
+        "title": "title",
+        "link": "join('', ['https://www.bilibili.com/video/', bvid])",
+        "heat": "stat.view",
+    },
+    "github": {
+        "url": "https://github.com/trending",
+        "format": "html",
+        "items": "article.Box-row",
+        "title": "h2 a",
+        "link": "h2 a",
+        "heat": "a[href$='/stargazers']",
+    },
+    "hackernews": {
+        "url": "https://news.ycombinator.com/",
+        "format": "html",
+        "items": "tr.athing",
+        "title": ".titleline > a",
+        "link": ".titleline > a",
+        "rank": ".rank",
+        "heat": "./following-sibling::tr[1]//span[@class='score']",
+    },
+}
+"""Keys of a list of ``sources.yaml``, by the board's name."""
+
+
+def check(rule: str, format: Format) -> None:
+    """Raises ``ValueError`` for what is no rule of this format."""
+    if format == "html":
+        selector.check(rule)
+    else:
+        _expression(rule)
+
+
+def _expression(rule: str) -> Any:
+    import jmespath  # type: ignore[import-untyped]
+
+    try:
+        return jmespath.compile(rule)
+    except jmespath.exceptions.JMESPathError as error:
+        raise ValueError(f"not a JMESPath expression: {rule!r}") from error
+
+
+def read_board(page: Page, rules: BoardRules) -> list[BoardEntry]:
+    """The entries in the order of the page, each address once. Raises ``NotApplicable`` for a page without any."""
+    found: dict[str, BoardEntry] = {}
+    for parts in (_of_json if rules.format == "json" else _of_html)(page, rules):
+        title, url = clean(parts("title") or "")[:MAX_TITLE_CHARS], _url(page.url, parts("link"))
+        if title and url and url not in found:
+            rank, heat = number_of(parts("rank")), number_of(parts("heat"))
+            place = int(rank) if rank is not None and 1 <= rank <= HIGHEST_RANK else len(found) + 1
+            found[url] = BoardEntry(title, url, place, heat if heat is not None and heat <= HIGHEST_HEAT else None)
+        if len(found) >= rules.limit:
+            break
+    if not found:
+        raise NotApplicable("no-entries", "no item of the list has a title and a link")
+    return list(found.values())
+
+
+Parts = Callable[[str], str | None]  # a part of an entry by the name of its rule
+
+
+def _of_json(page: Page, rules: BoardRules) -> Iterator[Parts]:
+    from jmespath.exceptions import JMESPathError  # type: ignore[import-untyped]
+
+    given = ((name, getattr(rules, name)) for name in ("title", "link", "rank", "heat"))
+    compiled = {name: _expression(rule) for name, rule in given if rule}
+    try:
+        items = _expression(rules.items).search(json.loads(decode(page.body, page.content_type)[0]))
+    except (ValueError, RecursionError, JMESPathError) as error:
+        raise NotApplicable("no-entries", f"no JSON that the rules can read: {type(error).__name__}") from error
+
+    def part(item: Any, name: str) -> str | None:
+        try:
+            value = compiled[name].search(item) if name in compiled else None
+        except JMESPathError:  # join() of what the item lacks
+            return None
+        return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+
+    for item in items if isinstance(items, list) else ():
+        yield lambda name, item=item: part(item, name)  # type: ignore[misc]
+
+
+def _of_html(page: Page, rules: BoardRules) -> Iterator[Parts]:
+    def part(item: selector.Piece, name: str) -> str | None:
+        if not (rule := getattr(rules, name)):
+            return None
+        found = next(iter(selector.select(item, rule)), None)
+        return selector.address(found) if name == "link" else selector.text(found)
+
+    for item in selector.select_in(dom.document(page), rules.items):
+        yield lambda name, item=item: part(item, name)  # type: ignore[misc]
+
+
+def _url(base: str, written: str | None) -> str | None:
+    try:
+        url = urljoin(base, (written or "").strip())
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return url if written and parts.scheme in ("http", "https") and parts.hostname and len(url) <= 2000 else None
+
+
+def number_of(text: str | None) -> float | None:
+    """The first number of a text, with what scales it: ``1,204``, ``356 万热度``, ``12.3k``."""
+    found = NUMBER.search(text or "")
+    if found is None or text is None or len(found[0]) > 20:
+        return None
+    unit = text[found.end() :].lstrip()[:1].lower()
+    return float(found[0].replace(",", "")) * SCALES.get(unit, 1.0)

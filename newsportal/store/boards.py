@@ -1,0 +1,102 @@
+"""Hot lists over time: each entry with its rank and heat at every visit (docs/sources.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Column, Float, Index, Integer, String, Table, func, select
+
+from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, Moment, id_column, name, storable
+from newsportal.store.dialects import Part
+
+BOARD_RANKS = Table(
+    "board_ranks",
+    METADATA,
+    Column("source", String(NAME_CHARS), primary_key=True),
+    id_column("item", primary_key=True),
+    Column("at", Moment, primary_key=True, autoincrement=False),
+    Column("place", Integer, nullable=False),
+    Column("heat", Float(53)),
+    Column("title", LONG_TEXT, nullable=False),
+    Column("url", LONG_TEXT, nullable=False),
+    Index(None, "source", "at"),
+    Index(None, "at"),
+)
+"""``item`` is the hash of the identity of the entry's address: the id of its article, if that is stored. ``place``: its rank."""
+
+CURVE_POINTS: Final = 2000
+"""Points of the curves of one list that are read: fifty entries of ten hours, at a visit every quarter of an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An entry at one visit."""
+
+    item: str
+    title: str
+    url: str
+    rank: int
+    heat: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An entry that is on the list: ``since`` its first visit that is remembered, ``curve`` its moments and ranks, the earliest first."""
+
+    place: Place
+    since: datetime
+    best: int
+    curve: tuple[tuple[datetime, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """A list as its last visit found it, the first rank first."""
+
+    source: str
+    at: datetime
+    entries: tuple[Standing, ...]
+
+
+class Boards(Part):
+    def add(self, source: str, at: datetime, places: Sequence[Place]) -> None:
+        """Remember a visit. The same moment again replaces it entry by entry."""
+        rows = [
+            {"source": name(source), "item": one.item, "at": at, "place": one.rank, "heat": one.heat, "title": storable(one.title),
+             "url": storable(one.url)}
+            for one in {one.item: one for one in reversed(places)}.values()
+        ]  # fmt: skip
+        self._upsert(BOARD_RANKS, rows, update=("place", "heat", "title", "url"))
+
+    def standings(self, source: str) -> Standings | None:
+        """The list as it stands; ``None`` before its first visit."""
+        table, of_source = BOARD_RANKS.c, BOARD_RANKS.c.source == name(source)
+        with self._read() as connection:
+            at = connection.scalar(select(func.max(table.at)).where(of_source))
+            if at is None:
+                return None
+            now = connection.execute(select(BOARD_RANKS).where(of_source, table.at == at).order_by(table.place, table.item)).all()
+            items = [row.item for row in now]
+            spans = select(table.item, func.min(table.at).label("since"), func.min(table.place).label("best"))
+            spans = spans.where(of_source, table.item.in_(items)).group_by(table.item)
+            first = {row.item: row for row in connection.execute(spans)}
+            points = select(table.item, table.at, table.place).where(of_source, table.item.in_(items))
+            curves: dict[str, list[tuple[datetime, int]]] = {}
+            for item, moment, place in connection.execute(points.order_by(table.at.desc()).limit(CURVE_POINTS)):
+                curves.setdefault(item, []).append((moment, place))
+        entries = (
+            Standing(
+                Place(row.item, row.title, row.url, row.place, row.heat),
+                first[row.item].since,
+                first[row.item].best,
+                tuple(reversed(curves.get(row.item, ()))),
+            )
+            for row in now
+        )
+        return Standings(source, at, tuple(entries))
+
+    def prune(self, before: datetime, *, dry_run: bool = False) -> int:
+        return self._delete_old(BOARD_RANKS, BOARD_RANKS.c.at < before, dry_run=dry_run)

@@ -1,0 +1,50 @@
+"""The ranks of hot lists: how they stand, since when, their curves, and what retention lets go."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from factories import NOW
+
+from newsportal.store.boards import Place
+from newsportal.store.store import Store
+
+HOUR = timedelta(hours=1)
+
+
+def place(number: int, rank: int) -> Place:
+    return Place(f"{number:020}", f"第{number}条", f"https://a.example/{number}", rank, float(rank))
+
+
+def test_a_list_stands_as_its_last_visit_found_it(store: Store) -> None:
+    boards = store.boards
+    assert boards.standings("list:热") is None
+    boards.add("list:热", NOW, [place(1, 1), place(2, 2)])
+    boards.add("list:热", NOW + HOUR, [place(2, 1), place(3, 2)])
+    boards.add("list:热", NOW + 2 * HOUR, [place(3, 1), place(2, 5)])
+    boards.add("list:别", NOW + 3 * HOUR, [place(2, 9)])
+    found = boards.standings("list:热")
+    assert found is not None
+    assert found.at == NOW + 2 * HOUR
+    third, second = found.entries
+    assert (third.place, third.since, third.best) == (place(3, 1), NOW + HOUR, 1)
+    assert (second.since, second.best) == (NOW, 1)
+    assert second.curve == ((NOW, 2), (NOW + HOUR, 1), (NOW + 2 * HOUR, 5))
+
+
+def test_a_visit_may_be_written_again_and_an_entry_stands_once(store: Store) -> None:
+    for _ in range(2):
+        store.boards.add("list:热", NOW, [place(1, 1), place(1, 4)])
+    found = store.boards.standings("list:热")
+    assert found is not None
+    assert [one.place.rank for one in found.entries] == [1]
+
+
+def test_old_ranks_go(store: Store) -> None:
+    store.boards.add("list:热", NOW, [place(1, 1)])
+    store.boards.add("list:热", NOW + HOUR, [place(1, 2)])
+    assert store.boards.prune(NOW + HOUR, dry_run=True) == 1
+    assert store.boards.prune(NOW + HOUR) == 1
+    found = store.boards.standings("list:热")
+    assert found is not None
+    assert found.entries[0].since == NOW + HOUR
