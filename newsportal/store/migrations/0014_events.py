@@ -1,5 +1,6 @@
-"""Tables of events over stories: filled by whoever follows the change log next."""
+"""Tables of events over stories, which whoever follows the change log next fills; of the assistant's answers; of hot lists."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from alembic import op
@@ -22,8 +23,9 @@ def upgrade() -> None:
     if database in COLLATIONS:
         options = {f"{database}_{key}": value for key, value in {**MYSQL_TABLES, "collate": COLLATIONS[database]}.items()}
 
-    def make(table: str, *columns: Any, key: str, **more: Any) -> None:
-        op.create_table(table, *columns, PrimaryKeyConstraint(key, name=f"pk_{table}"), **options, **more)
+    def make(table: str, *columns: Any, key: str | Sequence[str], **more: Any) -> None:
+        keys = (key,) if isinstance(key, str) else key
+        op.create_table(table, *columns, PrimaryKeyConstraint(*keys, name=f"pk_{table}"), **options, **more)
 
     make(
         "events",
@@ -51,8 +53,23 @@ def upgrade() -> None:
     make(
         "event_position", Column("name", exact(String(8), database), nullable=False), Column("seq", BigInteger, nullable=False), key="name"
     )
+    make(
+        "assistant_calls",
+        Column("number", number, nullable=False, autoincrement=True), Column("key", exact(String(40), database), nullable=False),
+        Column("purpose", exact(String(16), database), nullable=False), Column("model", name, nullable=False),
+        Column("at", BigInteger, nullable=False), Column("tokens", BigInteger, nullable=False), Column("answer", title),
+        key="number", sqlite_autoincrement=True,
+    )  # fmt: skip
+    make(
+        "board_ranks",
+        Column("source", name, nullable=False), Column("item", id, nullable=False), Column("at", BigInteger, nullable=False),
+        Column("place", Integer, nullable=False), Column("heat", Float(53)), Column("title", title, nullable=False),
+        Column("url", title, nullable=False),
+        key=("source", "item", "at"),
+    )  # fmt: skip
     for table, columns in (
         ("events", ("heat", "id")), ("events", ("last", "id")), ("events", ("changed", "id")), ("event_stories", ("event_id",)),
-        ("event_edits", ("event_id", "number")),
+        ("event_edits", ("event_id", "number")), ("assistant_calls", ("key",)), ("assistant_calls", ("at",)),
+        ("board_ranks", ("source", "at")), ("board_ranks", ("at",)),
     ):  # fmt: skip
         op.create_index(f"ix_{table}_{'_'.join(columns)}", table, columns)

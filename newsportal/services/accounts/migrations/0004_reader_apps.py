@@ -1,9 +1,10 @@
-"""Reader apps: the Fever key of a token (tokens from before have none), and the numbers of stories."""
+"""Reader apps: the Fever key of a token (tokens from before have none), and the numbers of stories; what a person chose: language, theme,
+topics, and the name of his reading history."""
 
 from alembic import op
 from sqlalchemy import Column, String
 
-from newsportal.services.accounts.tables import ITEM_NUMBERS
+from newsportal.services.accounts.tables import ITEM_NUMBERS, PREFERENCES
 from newsportal.store.schema import exact
 
 revision = "0004"
@@ -17,3 +18,6 @@ def upgrade() -> None:
     columns = [Column(column.name, exact(column.type, database), primary_key=column.primary_key, nullable=column.nullable,
                       autoincrement=column.autoincrement, unique=column.unique) for column in ITEM_NUMBERS.columns]  # fmt: skip
     op.create_table("item_numbers", *columns, sqlite_autoincrement=True)
+    person, chosen = PREFERENCES.columns
+    person_id = Column(person.name, exact(person.type, database), primary_key=True)
+    op.create_table("preferences", person_id, Column(chosen.name, chosen.type, nullable=False))
