@@ -1,6 +1,6 @@
 """Tables of events over stories, which whoever follows the change log next fills; of the assistant's answers; of hot lists."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from alembic import op
@@ -53,23 +53,29 @@ def upgrade() -> None:
     make(
         "event_position", Column("name", exact(String(8), database), nullable=False), Column("seq", BigInteger, nullable=False), key="name"
     )
-    make(
-        "assistant_calls",
-        Column("number", number, nullable=False, autoincrement=True), Column("key", exact(String(40), database), nullable=False),
-        Column("purpose", exact(String(16), database), nullable=False), Column("model", name, nullable=False),
-        Column("at", BigInteger, nullable=False), Column("tokens", BigInteger, nullable=False), Column("answer", title),
-        key="number", sqlite_autoincrement=True,
-    )  # fmt: skip
-    make(
-        "board_ranks",
-        Column("source", name, nullable=False), Column("item", id, nullable=False), Column("at", BigInteger, nullable=False),
-        Column("place", Integer, nullable=False), Column("heat", Float(53)), Column("title", title, nullable=False),
-        Column("url", title, nullable=False),
-        key=("source", "item", "at"),
-    )  # fmt: skip
+    _make_others(make, database)
     for table, columns in (
         ("events", ("heat", "id")), ("events", ("last", "id")), ("events", ("changed", "id")), ("event_stories", ("event_id",)),
         ("event_edits", ("event_id", "number")), ("assistant_calls", ("key",)), ("assistant_calls", ("at",)),
         ("board_ranks", ("source", "at")), ("board_ranks", ("at",)),
     ):  # fmt: skip
         op.create_index(f"ix_{table}_{'_'.join(columns)}", table, columns)
+
+
+def _make_others(make: Callable[..., None], database: str) -> None:
+    id, name, text = (exact(type_, database) for type_ in (String(20), String(255), Text()))
+    number = Integer() if database == "sqlite" else BigInteger()
+    make(
+        "assistant_calls",
+        Column("number", number, nullable=False, autoincrement=True), Column("key", exact(String(40), database), nullable=False),
+        Column("purpose", exact(String(16), database), nullable=False), Column("model", name, nullable=False),
+        Column("at", BigInteger, nullable=False), Column("tokens", BigInteger, nullable=False), Column("answer", text),
+        key="number", sqlite_autoincrement=True,
+    )  # fmt: skip
+    make(
+        "board_ranks",
+        Column("source", name, nullable=False), Column("item", id, nullable=False), Column("at", BigInteger, nullable=False),
+        Column("place", Integer, nullable=False), Column("heat", Float(53)), Column("title", text, nullable=False),
+        Column("url", text, nullable=False),
+        key=("source", "item", "at"),
+    )  # fmt: skip
