@@ -60,7 +60,12 @@ MAX_HOSTS = 5  # a few are enough: one with an address means that there is a net
 
 def hosts(known: Sources) -> list[str]:
     """Of what is visited first, a few."""
-    urls = [url for place in known.all() if place.enabled and isinstance(place, Place) for url in place.addresses]
+    urls = [
+        url
+        for place in known.all()
+        if place.enabled and isinstance(place, Place)
+        for url in getattr(place, "seeds", None) or place.addresses
+    ]
     return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
 
 
