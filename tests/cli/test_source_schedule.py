@@ -71,7 +71,7 @@ def test_a_source_whose_hub_tells_us_says_so(tmp_path: Path) -> None:
     store.close()
     row = json.loads(run("快报", "--sources", str(path), "--json").stdout)
     assert row["hub"] is True
-    assert "its hub tells" in row["why"]
+    assert "its hub sends notice" in row["why"]
 
 
 def test_the_hours_of_paper_b_are_shown(tmp_path: Path) -> None:

@@ -84,9 +84,9 @@ def test_operators_are_told_of_each_trouble_once(desk: Any, receiver: Any, tmp_p
 
 
 @pytest.mark.parametrize("server", ["smtps://u:p@mail.example", "smtp://127.0.0.1:25"])
-def test_settings_come_from_the_file(server: str) -> None:
+def test_settings_come_from_the_file(server: str, desk: Any) -> None:
     sources = Sources.model_validate(
         {"alerts": {"mail_server": server, "mail_from": "p@x.cn"}, "politeness": {"allow_private": ["10.0.0.0/8"]}}
     )
-    setting = setting_of(sources)
+    setting = setting_of(sources, desk.work.accounts)
     assert (setting.mail_server, setting.mail_from) == (server, "p@x.cn")

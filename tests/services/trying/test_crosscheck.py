@@ -104,7 +104,7 @@ def test_a_test_of_a_source_lays_its_rule_over_several_articles(monkeypatch: pyt
     links = "".join(f'<li><a href="{one.url}">{title}，海港网记者报道</a></li>' for one, title in zip(PAGES, STORIES, strict=True))
     channel = Page("https://port.example/news/", f"<ul>{links}</ul>".encode(), NOW, 200, "text/html; charset=utf-8")
     pages = {one.url: one for one in (*PAGES, channel)}
-    monkeypatch.setattr(saved, "fetcher", lambda *_args, **_named: pages.__getitem__)
+    monkeypatch.setattr(saved, "source_fetcher", lambda *_args: pages.__getitem__)
     for body, read in ((".text", 3), (".no-such", 0)):
         known = Sources.model_validate({"regions": [{**REGION, "article": {"body": body, "title": "//h1"}}]})
         ((trial, reading),) = saved.tried("region:港", known)
