@@ -27,7 +27,7 @@ from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
 from newsportal.search.docs import seen
 from newsportal.sources import Sources
-from newsportal.sources.places import Place
+from newsportal.sources.places import PLACES, Place
 from newsportal.sources.watched import judged, summary, watched
 from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
@@ -85,8 +85,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     except (NewsportalError, OSError) as error:
         yield Finding("sources.yaml", False, str(error), FILE_REMEDY)
         return
-    lists = ("topics", "feeds", "sitemaps", "regions", "forums", "galleries", "lists")
-    counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in lists)
+    counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in ("topics", *PLACES))
     none_here = hints.packaged(known)
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
     for what, (check, remedy) in CHECKS.items():
@@ -140,7 +139,12 @@ def _sign_ins(sources: Sources) -> Result | None:
         return None
     with closing(open_store(sources.store)) as store:
         last = store.visits.recent(named, each=1)
-    expired = [key for key in named for visit in last.get(key, ()) if "sign-in" in {*visit.list_failed, *visit.failed}]
+    expired = [
+        key
+        for key in named
+        for visit in last.get(key, ())
+        if "sign-in" in visit.list_failed or 2 * visit.failed.get("sign-in", 0) > visit.new
+    ]
     if expired:
         return Result(False, f"{', '.join(expired)}: the sign-in has expired, or was refused", str(Message("remedy.sign-in")))
     return Result(True, f"{counted(len(named), 'source')} with a sign-in, none refused at the last visit")

@@ -93,13 +93,13 @@ def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, source
 def disable(name: Name, sources: SourcesFile = None) -> None:
     """Disable a user: sessions end, tokens stop working."""
     changed = _change(sources, name, "person.disable", lambda people, id: people.disable(id))
-    typer.echo(f"{changed} may not sign in any more")
+    typer.echo(f"{changed} can no longer sign in")
 
 
 def enable(name: Name, sources: SourcesFile = None) -> None:
     """Enable a user again."""
     changed = _change(sources, name, "person.enable", lambda people, id: people.disable(id, False))
-    typer.echo(f"{changed} may sign in again")
+    typer.echo(f"{changed} can sign in again")
 
 
 def remove(name: Name, sources: SourcesFile = None) -> None:

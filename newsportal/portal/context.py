@@ -14,7 +14,7 @@ from urllib.parse import quote
 from fastapi import Depends
 from starlette.requests import Request
 
-from newsportal.errors import Problem, SearchError
+from newsportal.errors import Problem, SearchError, StoreError
 from newsportal.portal import navigation
 from newsportal.portal.access import RateLimit, may, signed
 from newsportal.portal.language import Clock, choose, translations
@@ -51,6 +51,7 @@ HEALTH_SECONDS, HEALTH_SPARE = 60.0, 10.0
 
 READING_SECONDS = 60.0  # the months of the monitor may be this old: counting them reads every view and offer
 OVERVIEW_SECONDS = 120.0  # a topic's numbers may be this old: each takes a search through thousands of reports
+ASKED_AT_ONCE, ASKED_A_SECOND = 20.0, 1 / 120  # questions of one person to the assistant: its budget is everybody's
 RELATED = 6  # of its event, and of others
 RELATED_SECONDS = 900.0
 
@@ -98,6 +99,7 @@ class Portal:
     crawls: bool = False
     _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
+    asking: RateLimit = field(default_factory=lambda: RateLimit(ASKED_AT_ONCE, ASKED_A_SECOND), repr=False, compare=False)
     compilations: Compilations = field(default_factory=Compilations, repr=False, compare=False)
     _related: BackgroundCache[list[str]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(RELATED_SECONDS, 2_000), RELATED_WITHIN), repr=False, compare=False
@@ -163,7 +165,7 @@ class Portal:
         store, index = self.store, self.index
         try:
             ids = self._related.get((article.id, article.revision), lambda: related(store, index, article, RELATED)) or ()
-        except SearchError:
+        except (SearchError, StoreError):
             return ()
         return tuple(self.store.listed(ids).values()) if ids else ()  # what editors hide goes at once, however long the rest is kept
 

@@ -59,19 +59,20 @@ def compile_boards(store: Store, sources: Sources, now: datetime, only: str | No
         for word in shared:
             by_word[word].append(row.id)
     names = {source.key: source.name for source in lists}
+    places = [(key, entry.place) for key, found in standings.items() for entry in found.entries]
+    places_by_word: defaultdict[str, list[int]] = defaultdict(list)  # by each word of a title, and by the entry itself
+    for number, (key, place) in enumerate(places):
+        for word in (*titles[key][place.item], place.item):
+            places_by_word[word].append(number)
 
     def crossed(key: str, one: Standing) -> Row:
         words = titles[key][one.place.item]
         shared = Counter(id for word in words for id in by_word[word])
         told = [founders[id] for id, number in shared.most_common() if is_match(words, number) and id != one.place.item]
         told = [founders[one.place.item], *told] if one.place.item in founders else told
-        others = [
-            (names[other], there.place.rank)
-            for other, found in standings.items()
-            if other != key
-            for there in found.entries
-            if is_match(words, len(words & titles[other][there.place.item])) or there.place.item == one.place.item
-        ]
+        near = Counter(number for word in words for number in places_by_word[word])
+        alike = {number for number, count in near.items() if is_match(words, count)} | set(places_by_word[one.place.item])
+        others = [(names[other], place.rank) for other, place in (places[number] for number in sorted(alike)) if other != key]
         return one, told[:SHOWN], others
 
     chosen = [source for source in lists if only in (None, source.name, source.key)]

@@ -14,7 +14,7 @@ from newsportal.errors import NewsportalError
 from newsportal.sources.editing import Change, add_following, cut_following
 from newsportal.sources.history import digest_of
 from newsportal.sources.parts import Source
-from newsportal.sources.places import ADDRESS_KEYS
+from newsportal.sources.places import ADDRESS_KEYS, PLACES
 from newsportal.sources.reading import Unreadable, read
 from newsportal.sources.splicing import EntryChange, name_of
 from newsportal.sources.uris import VARIABLE
@@ -98,9 +98,6 @@ def several(changes: Sequence[Change]) -> Change:
     return change
 
 
-PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name topics and a category
-
-
 def references(document: CommentedMap, key: str, only: str, name: str, *, published: bool = True) -> Iterator[tuple[Any, Any]]:
     """Where entries (under ``key``) and targets of publishing (under ``only``) name a topic or category: a list and a place in it, or a
     mapping and its key. ``published`` False: targets are left out."""
@@ -138,7 +135,7 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
     What the environment holds, whoever starts the portal knows: who may only write addresses must not send it to one.
     """
     signs_in = bool(before.get("headers") or before.get("cookies"))
-    where = {*ADDRESS_KEYS, "verify_certificate"} if signs_in else set()
+    where = {*ADDRESS_KEYS, "preset", "verify_certificate"} if signs_in else set()
     changed = (key for key, value in values.items() if value != before.get(key))
     return [key for key in changed if key in where or VARIABLE.search(json.dumps(values[key], default=str))]
 

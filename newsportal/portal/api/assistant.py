@@ -16,7 +16,7 @@ from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks,
 from newsportal.services.accounts import Right
 from newsportal.services.assistant import AssistantError, Purpose, Task
 
-router = APIRouter(tags=["Assistant"], dependencies=[needs(Right.KEEP)], responses=describe(404, 503))
+router = APIRouter(tags=["Assistant"], dependencies=[needs(Right.KEEP)], responses=describe(404, 429, 503))
 
 
 class AskIn(BaseModel):

@@ -165,7 +165,7 @@ def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, l
         raise ApiError(400, "no-time", "That time is at the edge of the calendar.", "Ask for a later one.") from error
 
 
-@router.get("/boards", summary="Hot lists as their last visits found them")
+@router.get("/boards", summary="Hot lists as their last visits found them", responses=describe(429))
 def boards(visit: Here) -> list[HotListOut]:
     return [HotListOut.model_validate(board_dict(one)) for one in boards_of(visit)]
 

@@ -113,7 +113,7 @@ def undo_all_read(request: Request, asked: AllRead) -> None:
     accounts.marks.undo_catch_up(person, asked.topic)
 
 
-@router.get("/searches", summary="The kept searches, by name", response_model=list[SearchOut])
+@router.get("/searches", summary="The saved searches, by name", response_model=list[SearchOut])
 def searches(request: Request) -> Sequence[Search]:
     accounts, person = mine(Visit(request))
     return accounts.searches.of(person)
@@ -132,7 +132,7 @@ def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
     return kept
 
 
-@router.patch("/searches/{id}", summary="Give a kept search another name", response_model=SearchOut, responses=describe(400, 404))
+@router.patch("/searches/{id}", summary="Rename a saved search", response_model=SearchOut, responses=describe(400, 404))
 def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
     accounts, person = mine(Visit(request))
     with api_error_for(SearchNotSaved, status=400, code="no-name"):
@@ -142,7 +142,7 @@ def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_
     return found
 
 
-@router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=describe(404))
+@router.delete("/searches/{id}", summary="Remove a saved search", status_code=204, responses=describe(404))
 def remove(request: Request, id: str) -> None:
     accounts, person = mine(Visit(request))
     removed = or_404(accounts.searches.remove(person, id), "no-search", "There is no such search.")

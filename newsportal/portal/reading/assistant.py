@@ -76,10 +76,12 @@ def of_event(visit: Visit, event: Event) -> Assisted | None:
 
 
 def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> StoredAnswer:
-    """Raises ``AssistantError``, ``StoreError``, and 404 for what may not be asked for."""
+    """Raises ``AssistantError``, ``StoreError``, 404 for what may not be asked for, and 429 where a person has asked too much."""
     task = next((task for task in tasks if task.purpose == purpose), None)
-    if task is None:
+    if task is None or visit.signed_in is None:
         raise HTTPException(404)
+    if not visit.portal.store.assistant.answers([task.key]) and not visit.portal.asking.allows(visit.signed_in.person.id):
+        raise HTTPException(429)
     answer = AssistantClient(visit.portal.store, visit.portal.config).ask(task, visit.portal.now())
     log(visit.request, "assistant.ask", thing, {"do": purpose})
     return answer

@@ -1,7 +1,7 @@
 /* Reading without a network. Copies are kept of lists, stories and events as they were read, and of starred stories; marks wait until there
    is a network. Nothing is kept of the desk, the account or what administrators see, and nothing stays after signing in or out. */
 "use strict";
-const READING = /^\/(?:latest|starred|events|briefing|rising|photos|offline)?$|^\/(?:topic|story|event|briefing)\/[^/]+$/;
+const READING = /^\/(?:latest|starred|events|briefing|rising|boards|photos|offline)?$|^\/(?:topic|story|event|briefing)\/[^/]+$/;
 const SIGNING = /^\/log(?:in|out)$/;
 const MOST = { pages: 120, account: 120, pictures: 100, shell: 100, marks: 500 };
 const OFFLINE = "/offline";
