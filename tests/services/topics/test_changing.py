@@ -23,6 +23,8 @@ topics:
   - {name: 渡轮, keywords: {any: [渡轮], not: [游戏]}}
 feeds:
   - {name: 海港, url: "https://port.example/feed", topics: [渡轮, 旅游]}
+lists:
+  - {name: 热榜, url: "https://board.example/hot.json", items: data, title: title, link: url, topics: [渡轮, 旅游]}
 publish:
   - {name: 群, to: "folder:out", only: {topics: [渡轮]}}
 """
@@ -65,7 +67,7 @@ def test_a_new_topic_comes_last(file: Path) -> None:
 def test_what_names_a_topic_follows_its_new_name(file: Path) -> None:
     edit(file, put(Draft("客轮", any=("渡轮",)), "渡轮"))
     known = load(file)
-    assert known.feeds[0].topics == ("客轮", "旅游")
+    assert known.feeds[0].topics == known.lists[0].topics == ("客轮", "旅游")
     assert known.publish[0].only.topics == ("客轮",)
 
 
@@ -73,7 +75,7 @@ def test_a_topic_goes_with_its_name_in_sources(file: Path) -> None:
     edit(file, delete("旅游"))
     known = load(file)
     assert [topic.name for topic in known.topics] == ["渡轮"]
-    assert known.feeds[0].topics == ("渡轮",)
+    assert known.feeds[0].topics == known.lists[0].topics == ("渡轮",)
 
 
 def test_a_topic_that_narrows_what_is_published_cannot_go(file: Path) -> None:
