@@ -82,7 +82,7 @@ def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
         print_json(asdict(done))
     else:
         rest = "; there are more: run it again" if done.more else ""
-        typer.echo(f"{counted(done.events, 'event')} looked at, {done.parted} parted from others, {done.joined} joined with others{rest}")
+        typer.echo(f"{counted(done.events, 'event')} looked at, {done.parted} split, {done.joined} joined{rest}")
 
 
 def rename(

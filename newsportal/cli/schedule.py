@@ -121,7 +121,7 @@ def news(kind: str, row: Row) -> str | None:
     if kind == "fit" and "views" in row:
         return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
     if kind == "revise" and (row.get("parted") or row.get("joined")):
-        return f"{counted(row['parted'], 'event')} parted from others and {row['joined']} joined with others, of {row['events']} looked at"
+        return f"{counted(row['events'], 'event')} looked at: {row['parted']} split, {row['joined']} joined"
     if kind == "prune" and (gone := {name: number for name, number in row.get("gone", {}).items() if number}):
         return "deleted for their age: " + ", ".join(f"{number} {name}" for name, number in gone.items())
     return None

@@ -38,7 +38,7 @@ def ended(kind: str, **facts: Any) -> list[str]:
         (
             "revise",
             {"outcome": [{"events": 9, "parted": 1, "joined": 2, "more": False}]},
-            ["1 event parted from others and 2 joined with others, of 9 looked at"],
+            ["9 events looked at: 1 split, 2 joined"],
         ),
         ("revise", {"outcome": [{"events": 9, "parted": 0, "joined": 0, "more": False}]}, []),
         ("crawl", {"outcome": [{**CRAWLED, "sources": 0, "reasons": []}]}, ["nothing is due"]),
