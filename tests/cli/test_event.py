@@ -48,7 +48,7 @@ def plain(*arguments: str) -> str:
 def test_a_pass_over_what_changed(store: Store) -> None:
     run("rebuild")
     assert run("revise") == [{"events": 2, "parted": 0, "joined": 0, "more": False}]
-    assert plain("revise").startswith("0 events looked at, 0 parted")
+    assert plain("revise").startswith("0 events looked at, 0 split")
 
 
 def test_a_rebuild_fills_the_list_and_an_event_is_shown(store: Store) -> None:
