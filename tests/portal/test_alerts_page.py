@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -110,6 +111,17 @@ def test_off_on_and_deleted(editor: httpx.Client) -> None:
     assert editor.get(f"/alerts/{id}/delete").status_code == 200
     assert editor.post(f"/alerts/{id}/delete", data={"sure": "yes"}).status_code == 303
     assert alerts.alert(id) is None
+
+
+def test_one_that_lost_its_receiver_is_not_switched_on_before_it_has_another(editor: httpx.Client) -> None:
+    id, alerts = make(editor), editor.accounts.alerts  # type: ignore[attr-defined]
+    alerts.save(replace(alerts.alert(id), enabled=False, channel="push", fields={}))
+    page = editor.post(f"/alerts/{id}/on", data={"enabled": "yes"}, follow_redirects=True)
+    assert (str(page.url.path), "接收方已失效" in page.text) == (f"/alerts/{id}", True)
+    answer = editor.post(f"/api/v1/alerts/{id}/resume", json={})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "not-valid")
+    assert not alerts.alert(id).enabled
+    assert "未能送达" in editor.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
 
 
 def test_a_test_that_does_not_arrive_says_why(editor: httpx.Client) -> None:

@@ -168,7 +168,10 @@ def test(request: Request, id: str) -> Response:
 def switch(request: Request, id: str, sent: Form) -> Response:
     """``enabled`` empty: off."""
     found, portal, enabled = own(request, id), Visit(request).portal, bool(sent.get("enabled"))
-    made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
+    try:
+        made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
+    except BadFields:
+        return notify(request, f"/alerts/{id}", _("Nothing can be sent there any more. Fill in where to, save, and then switch it on."))
     accounts_of(request).alerts.save(made)
     log(request, "alert.on" if enabled else "alert.off", id)
     return notify(request, "/alerts", _("It is on again. What arrived in the meantime is not sent.") if enabled else _("It is off."))

@@ -114,7 +114,11 @@ def delete(request: Request, id: str) -> None:
 
 @router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
 def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
-    made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
+    """A 422 where its receiver is missing or not valid any more: change the alert first."""
+    try:
+        made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
+    except BadFields as error:
+        raise not_valid(error, "Give the alert a receiver with PUT, then resume it.") from error
     accounts_of(request).alerts.save(made)
     log(request, "alert.on", id)
     return alert_out(made, {})
@@ -171,5 +175,9 @@ def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Al
     try:
         return alert_of({**asked.fields, **given}, terms(request, after=Visit(request).portal.store.last_seq()), before)
     except BadFields as error:
-        problems = [Problem(where=name, message=str(why), code=why.code) for name, why in error.faults.items()]
-        raise ApiError(422, "not-valid", str(error), problems=problems) from error
+        raise not_valid(error) from error
+
+
+def not_valid(error: BadFields, remedy: str | None = None) -> ApiError:
+    problems = [Problem(where=name, message=str(why), code=why.code) for name, why in error.faults.items()]
+    return ApiError(422, "not-valid", str(error), remedy, problems)

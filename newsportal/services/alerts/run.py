@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Final
 
-from newsportal.errors import DependencyMissing
+from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, Alert, Message
@@ -26,7 +26,7 @@ from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts.base import Gone, Item, Setting, Unclear, headline, message_of, test_message
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
 from newsportal.services.alerts.scheduled import ITEMS, scheduled_messages, span_of
-from newsportal.services.alerts.sending import send
+from newsportal.services.alerts.sending import hidden, send
 from newsportal.services.alerts.services import SERVICES
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources.watched import Watched, judged
@@ -152,8 +152,14 @@ def deliver(work: Work, tally: Tally) -> None:
         while not work.stopped():
             bounded = replace(alert, per_hour=min(alert.per_hour, work.per_hour))
             held = book.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about in SCHEDULED else TOGETHER)
-            if not held or not _one(work, alert, held, tally):
-                break
+            try:
+                if not held or not _one(work, alert, held, tally):
+                    break
+            except NewsportalError:  # store or accounts are away, for all alerts
+                raise
+            except Exception as error:  # a fault of one alert stops no other
+                logger.exception("alert %s", alert.id)
+                _failed(work, alert, held, f"{type(error).__name__}: {error}", tally)
 
 
 def allowed(work: Work, alert: Alert) -> bool:
@@ -184,10 +190,8 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
         tally.unclear += 1
         book.settle(held, "unknown", now=work.now(), reason=str(error))
     except (Refused, DependencyMissing) as error:
-        tally.failed += 1
-        tally.reasons.append(f"{alert.name}: {error}")
         logger.warning("alert %s: %s", alert.id, error)
-        book.settle(held, "failed", now=work.now(), reason=str(error))
+        _failed(work, alert, held, str(error), tally)
         if isinstance(error, Gone):
             _forget_receiver(work, alert)
             return False
@@ -195,6 +199,13 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
         tally.sent += 1
         book.settle(held, "sent", now=work.now())
     return True
+
+
+def _failed(work: Work, alert: Alert, held: Sequence[Message], error: str, tally: Tally) -> None:
+    reason = hidden(error, alert.fields)
+    tally.failed += 1
+    tally.reasons.append(f"{alert.name}: {reason}")
+    work.accounts.alerts.settle(held, "failed", now=work.now(), reason=reason)
 
 
 def _forget_receiver(work: Work, alert: Alert) -> None:
