@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -216,6 +217,16 @@ def test_what_sources_yaml_says_of_alerts_counts_at_once(shelf: Store) -> None:
 
 def present(store: Store, accounts: Accounts, now: datetime, said: dict[str, Any]) -> Portal:
     return Portal(store, None, Sources.model_validate(said), accounts, lambda: now)
+
+
+def test_a_browser_without_the_extra_names_the_remedy(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    id, alerts = make(editor), editor.accounts.alerts  # type: ignore[attr-defined]
+    alerts.save(replace(alerts.alert(id), channel="push", fields={}))
+    monkeypatch.setitem(sys.modules, "http_ece", None)
+    for path in ("new", "new?channel=push", id):
+        answer = editor.get(f"/alerts/{path}")
+        assert (answer.status_code, "[push]" in answer.text, "data-push=" in answer.text) == (200, True, False)
+    assert "/alerts/new?channel=push" not in editor.get("/alerts/new").text
 
 
 def test_mail_without_a_server_names_the_remedy(editor: httpx.Client) -> None:
