@@ -162,6 +162,10 @@ def test_what_rises_comes_at_hours_and_its_page_says_what_it_would_have_been(edi
     page = editor.get(f"/alerts/{id}").text
     assert "<option selected>旅游</option>" in page.partition('name="rising"')[2]
     assert "过去 30 天本会发送的消息" in page
+    assert f'href="/alerts/{id}?preview=yes#preview"' in page
+    shown = editor.get(f"/alerts/{id}?preview=yes").text.partition('id="preview"')[2]
+    assert "没有" in shown or "条消息" in shown
+    assert "显示预览" not in shown
     assert editor.post("/alerts/new", data=HOOK | {"about": "rising", "rising": "无", "hours": ""}).status_code == 422
 
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
-from newsportal.portal.access import accounts_of, log, needs, signed
+from newsportal.portal.access import accounts_of, address_of, log, needs, signed
 from newsportal.portal.api_errors import ApiError
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import LANGUAGES, _
@@ -125,8 +125,10 @@ def make(request: Request, sent: Form) -> Response:
 
 @router.get("/alerts/{id}")
 def alert(request: Request, visit: Here, id: str) -> Response:
+    """With ``preview``, or for what takes little time, what it would have sent."""
     found = own(request, id)
-    return alert_page(request, written(found), before=found, seen=previewed(visit, found))
+    wanted = found.about != "rising" or bool(visit.text("preview"))
+    return alert_page(request, written(found), before=found, seen=previewed(visit, found) if wanted else None)
 
 
 @router.post("/alerts/{id}")
@@ -225,9 +227,18 @@ def fault_of(service: Service, chosen: Terms, say: Callable[..., str]) -> str:
 def previewed(visit: Visit, made: Alert) -> Preview | None:
     """``None``: the search does not answer."""
     try:
-        return preview(work(visit.portal), made)
+        return bounded_preview(visit, made)
     except SearchError:
         return None
+
+
+def bounded_preview(visit: Visit, made: Alert) -> Preview:
+    """Of an alert at hours some minutes old, and so many of a visitor. Raises ``SearchError``."""
+    portal = visit.portal
+    if made.about not in SCHEDULED:
+        return preview(work(portal), made)
+    key = ("alert", made.about, made.of, made.digest, made.quiet, made.language)
+    return portal.compilations.get(address_of(visit.request), lambda: preview(work(portal), made), portal.now(), *key)
 
 
 def written(alert: Alert) -> dict[str, str]:

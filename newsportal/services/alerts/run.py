@@ -25,7 +25,7 @@ from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts.base import Gone, Item, Setting, Unclear, headline, message_of, test_message
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
-from newsportal.services.alerts.scheduled import ITEMS, scheduled_messages, span_of
+from newsportal.services.alerts.scheduled import ITEMS, Replay, replayed, replayed_once, scheduled_messages, span_of
 from newsportal.services.alerts.sending import hidden, send
 from newsportal.services.alerts.services import SERVICES
 from newsportal.services.publishing.base import PutOff, Refused
@@ -45,6 +45,7 @@ MOST_TRIES: Final = 12
 @dataclass(frozen=True)
 class Work:
     """What is followed, and what is needed to send. ``url``: the portal's own address (None: messages lead to the publishers).
+    ``replay`` makes the boards of what rises.
 
     For operators: the sources that are ``watched``, the ``folder`` whose disk is, and from when on they are told (``alerts`` in the file).
     """
@@ -62,6 +63,7 @@ class Work:
     folder: Path | None = None
     disk_free: float = 10.0
     crawl_hours: float = 12.0
+    replay: Replay = replayed
 
 
 @dataclass(slots=True)
@@ -144,7 +146,7 @@ def follow_hours(work: Work, tally: Tally) -> None:
 
 def deliver(work: Work, tally: Tally) -> None:
     book = work.accounts.alerts
-    due = book.due(work.now())
+    due, work = book.due(work.now()), replace(work, replay=replayed_once())
     alerts = [alert for alert in book.all() if alert.id in due and alert.enabled] if due else []
     for alert in alerts:
         if not allowed(work, alert) or in_quiet_hours(alert, work.now(), work.zone):
@@ -230,7 +232,7 @@ def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
     if alert.about in OPERATORS:
         return [Item(message.thing, message.title, "", f"{work.url}/monitor" if work.url else "")]
     if alert.about in SCHEDULED:
-        return next(ITEMS[alert.about](work.store, alert, [span_of(message)], work.url))
+        return next(ITEMS[alert.about](work.store, alert, [span_of(message)], work.url, work.replay))
     article = next(iter(work.store.articles([message.article_id])), None)
     story = next(iter(work.store.listed([article.story_id]).values()), None) if article is not None else None
     return [item(story, work.url)] if story is not None else []
