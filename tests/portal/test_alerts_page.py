@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -112,6 +114,17 @@ def test_off_on_and_deleted(editor: httpx.Client) -> None:
     assert alerts.alert(id) is None
 
 
+def test_one_that_lost_its_receiver_is_not_switched_on_before_it_has_another(editor: httpx.Client) -> None:
+    id, alerts = make(editor), editor.accounts.alerts  # type: ignore[attr-defined]
+    alerts.save(replace(alerts.alert(id), enabled=False, channel="push", fields={}))
+    page = editor.post(f"/alerts/{id}/on", data={"enabled": "yes"}, follow_redirects=True)
+    assert (str(page.url.path), "接收方已失效" in page.text) == (f"/alerts/{id}", True)
+    answer = editor.post(f"/api/v1/alerts/{id}/resume", json={})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "not-valid")
+    assert not alerts.alert(id).enabled
+    assert "未能送达" in editor.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
+
+
 def test_a_test_that_does_not_arrive_says_why(editor: httpx.Client) -> None:
     id = make(editor, url="http://127.0.0.1:9/geheim-4711")
     page = editor.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
@@ -149,6 +162,10 @@ def test_what_rises_comes_at_hours_and_its_page_says_what_it_would_have_been(edi
     page = editor.get(f"/alerts/{id}").text
     assert "<option selected>旅游</option>" in page.partition('name="rising"')[2]
     assert "过去 30 天本会发送的消息" in page
+    assert f'href="/alerts/{id}?preview=yes#preview"' in page
+    shown = editor.get(f"/alerts/{id}?preview=yes").text.partition('id="preview"')[2]
+    assert "没有" in shown or "条消息" in shown
+    assert "显示预览" not in shown
     assert editor.post("/alerts/new", data=HOOK | {"about": "rising", "rising": "无", "hours": ""}).status_code == 422
 
 
@@ -204,6 +221,16 @@ def test_what_sources_yaml_says_of_alerts_counts_at_once(shelf: Store) -> None:
 
 def present(store: Store, accounts: Accounts, now: datetime, said: dict[str, Any]) -> Portal:
     return Portal(store, None, Sources.model_validate(said), accounts, lambda: now)
+
+
+def test_a_browser_without_the_extra_names_the_remedy(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    id, alerts = make(editor), editor.accounts.alerts  # type: ignore[attr-defined]
+    alerts.save(replace(alerts.alert(id), channel="push", fields={}))
+    monkeypatch.setitem(sys.modules, "http_ece", None)
+    for path in ("new", "new?channel=push", id):
+        answer = editor.get(f"/alerts/{path}")
+        assert (answer.status_code, "[push]" in answer.text, "data-push=" in answer.text) == (200, True, False)
+    assert "/alerts/new?channel=push" not in editor.get("/alerts/new").text
 
 
 def test_mail_without_a_server_names_the_remedy(editor: httpx.Client) -> None:

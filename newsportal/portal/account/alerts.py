@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
-from newsportal.portal.access import accounts_of, log, needs, signed
+from newsportal.portal.access import accounts_of, address_of, log, needs, signed
 from newsportal.portal.api_errors import ApiError
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import LANGUAGES, _
@@ -20,14 +20,14 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, About, Alert, State
-from newsportal.services.alerts.base import Unclear
+from newsportal.services.alerts.base import Service, Unclear
 from newsportal.services.alerts.making import BadFields, Terms, alert_of, resumed
 from newsportal.services.alerts.opening import AlertSenderThread, own_fields, work_of
 from newsportal.services.alerts.preview import Preview, preview
 from newsportal.services.alerts.run import Work, send_test
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES, title_of
-from newsportal.services.alerts.web_push import public_key
+from newsportal.services.alerts.web_push import public_key, require_libraries
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources import Sources
 
@@ -108,8 +108,9 @@ def alerts(request: Request, visit: Here) -> Response:
 def new_form(request: Request, visit: Here) -> Response:
     channel = visit.text("channel") or ""
     given = {name: visit.text(name, 500) or "" for name in ("about", *OF, "name")}
-    if channel not in SERVICES or SERVICES[channel].needs not in terms(request).rights:
-        return render(request, "alert_new.html", services=services(request), given={key: value for key, value in given.items() if value})
+    chosen = services(request)
+    if channel not in chosen or chosen[channel][1]:
+        return render(request, "alert_new.html", services=chosen, given={key: value for key, value in given.items() if value})
     language = visit.language if visit.language in LANGUAGES else "zh"
     values = {"about": "search" if given["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
     if given["about"] in SCHEDULED:
@@ -124,8 +125,10 @@ def make(request: Request, sent: Form) -> Response:
 
 @router.get("/alerts/{id}")
 def alert(request: Request, visit: Here, id: str) -> Response:
+    """With ``preview``, or for what takes little time, what it would have sent."""
     found = own(request, id)
-    return alert_page(request, written(found), before=found, seen=previewed(visit, found))
+    wanted = found.about != "rising" or bool(visit.text("preview"))
+    return alert_page(request, written(found), before=found, seen=previewed(visit, found) if wanted else None)
 
 
 @router.post("/alerts/{id}")
@@ -168,7 +171,10 @@ def test(request: Request, id: str) -> Response:
 def switch(request: Request, id: str, sent: Form) -> Response:
     """``enabled`` empty: off."""
     found, portal, enabled = own(request, id), Visit(request).portal, bool(sent.get("enabled"))
-    made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
+    try:
+        made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
+    except BadFields:
+        return notify(request, f"/alerts/{id}", _("Nothing can be sent there any more. Fill in where to, save, and then switch it on."))
     accounts_of(request).alerts.save(made)
     log(request, "alert.on" if enabled else "alert.off", id)
     return notify(request, "/alerts", _("It is on again. What arrived in the meantime is not sent.") if enabled else _("It is off."))
@@ -196,22 +202,43 @@ def delete(request: Request, id: str) -> Response:
     return notify(request, "/alerts", _("%(name)s was deleted."), name=found.name)
 
 
-def services(request: Request) -> list[tuple[str, str, bool]]:
-    """Those that who asks may choose: name, what it is called, whether it can be used."""
+def services(request: Request) -> dict[str, tuple[str, str]]:
+    """Those that who asks may choose: what each is called, and why it cannot be used (empty: it can)."""
     chosen, say = terms(request), Visit(request).say
-    return [
-        (service.name, say(service.title), service.name != "mail" or chosen.mail)
+    return {
+        service.name: (say(service.title), fault_of(service, chosen, say))
         for service in SERVICES.values()
         if service.needs in chosen.rights
-    ]
+    }
+
+
+def fault_of(service: Service, chosen: Terms, say: Callable[..., str]) -> str:
+    """What this portal lacks to send there, with the remedy; empty where it lacks nothing."""
+    if service.name == "mail" and not chosen.mail:
+        return say(_("This portal has no mail server; its operator can name one: alerts.mail_server."))
+    try:
+        if service.signs:
+            require_libraries()
+    except DependencyMissing as error:
+        return say(_("This portal lacks a library for it; its operator can install it: %(command)s"), command=error.command)
+    return ""
 
 
 def previewed(visit: Visit, made: Alert) -> Preview | None:
     """``None``: the search does not answer."""
     try:
-        return preview(work(visit.portal), made)
+        return bounded_preview(visit, made)
     except SearchError:
         return None
+
+
+def bounded_preview(visit: Visit, made: Alert) -> Preview:
+    """Of an alert at hours some minutes old, and so many of a visitor. Raises ``SearchError``."""
+    portal = visit.portal
+    if made.about not in SCHEDULED:
+        return preview(work(portal), made)
+    key = ("alert", made.about, made.of, made.digest, made.quiet, made.language)
+    return portal.compilations.get(address_of(visit.request), lambda: preview(work(portal), made), portal.now(), *key)
 
 
 def written(alert: Alert) -> dict[str, str]:
@@ -247,11 +274,12 @@ def alert_page(
     visit, chosen = Visit(request), terms(request)
     channel = values.get("channel") or (before.channel if before else "")
     service = SERVICES.get(channel)
+    fault, signing = fault_of(service, chosen, visit.say) if service else "", own_fields(accounts_of(request), visit.portal.config)
     about = {name: label("about", name, visit.say) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
     return render(
         request, "alert.html", status, alert=before, values=values, by_day=seen.by_day(visit.portal.site.zone) if seen else (),
         faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
-        push_key=public_key(own_fields(accounts_of(request), visit.portal.config)()["key"]) if service and service.signs else None,
+        service_fault=fault, push_key=public_key(signing()["key"]) if service and service.signs and not fault else None,
         called=title_of(channel, visit.say), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
         states={name: label("delivery", name, visit.say) for name in get_args(State)},

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from newsportal.errors import DependencyMissing
 from newsportal.portal.access import accounts_of, log, needs, signed
-from newsportal.portal.account.alerts import OF, logged, own, terms, tested_enough, work
+from newsportal.portal.account.alerts import OF, bounded_preview, logged, own, terms, tested_enough, work
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, Problem, describe
 from newsportal.portal.context import ThisPortal, Visit
@@ -20,7 +20,6 @@ from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import Alert, Message, State
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
-from newsportal.services.alerts.preview import preview
 from newsportal.services.alerts.run import send_test
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES
@@ -114,7 +113,11 @@ def delete(request: Request, id: str) -> None:
 
 @router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
 def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
-    made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
+    """A 422 where its receiver is missing or not valid any more: change the alert first."""
+    try:
+        made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
+    except BadFields as error:
+        raise not_valid(error, "Give the alert a receiver with PUT, then resume it.") from error
     accounts_of(request).alerts.save(made)
     log(request, "alert.on", id)
     return alert_out(made, {})
@@ -144,8 +147,8 @@ def messages(request: Request, id: str) -> Sequence[Message]:
 
 
 @router.get("/alerts/{id}/preview", summary="What would have been sent in the last 30 days")
-def previewed(request: Request, portal: ThisPortal, id: str) -> list[PlannedOut]:
-    found = preview(work(portal), own(request, id))
+def previewed(request: Request, id: str) -> list[PlannedOut]:
+    found = bounded_preview(Visit(request), own(request, id))
     return [PlannedOut(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
@@ -171,5 +174,9 @@ def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Al
     try:
         return alert_of({**asked.fields, **given}, terms(request, after=Visit(request).portal.store.last_seq()), before)
     except BadFields as error:
-        problems = [Problem(where=name, message=str(why), code=why.code) for name, why in error.faults.items()]
-        raise ApiError(422, "not-valid", str(error), problems=problems) from error
+        raise not_valid(error) from error
+
+
+def not_valid(error: BadFields, remedy: str | None = None) -> ApiError:
+    problems = [Problem(where=name, message=str(why), code=why.code) for name, why in error.faults.items()]
+    return ApiError(422, "not-valid", str(error), remedy, problems)

@@ -48,9 +48,8 @@ class Terms:
 
 def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
     """``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising`` (its topic, or nothing), ``channel``, its
-    fields,
-    ``when`` (``once`` or ``digest``; these two are always the latter), ``hours``, ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``.
-    A secret that is left open stays as it was. Raises ``BadFields``."""
+    fields, ``when`` (``once`` or ``digest``; these two are always the latter), ``hours``, ``quiet_from``, ``quiet_to``, ``per_hour``,
+    ``language``. A secret that is left open stays as it was. Raises ``BadFields``."""
     faults: dict[str, Message] = {}
     about, of = _about(form, terms, faults)
     channel, fields = _channel(form, terms, before, faults)
@@ -73,7 +72,14 @@ def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None)
 
 
 def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
-    """The alert as it tells of what comes from now on."""
+    """The alert as it tells of what comes from now on. Raises ``BadFields`` where its receiver is missing or not valid any more."""
+    service = SERVICES.get(alert.channel)
+    if service is None:
+        raise BadFields({"channel": Message("alert.no-channel")})
+    try:
+        service.checked(alert.fields)
+    except BadField as error:
+        raise BadFields({error.field: error.why}) from error
     return replace(alert, enabled=True, created=now, after=after)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from email.utils import parseaddr
 from time import monotonic
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -39,7 +40,7 @@ def setting_of(sources: Sources, accounts: Accounts) -> Setting:
 
 def own_fields(accounts: Accounts, sources: Sources) -> Callable[[], Mapping[str, str]]:
     """What the portal signs its messages with, and whom a service writes to about them. Raises ``DependencyMissing``."""
-    url, sender = sources.portal.url or "", sources.alerts.mail_from
+    url, sender = sources.portal.url or "", parseaddr(sources.alerts.mail_from or "")[1]
     contact = f"mailto:{sender}" if sender else url if url.startswith("https:") else ""
     return lambda: {"key": accounts.alerts.signing_key(new_key), "contact": contact}
 

@@ -71,7 +71,7 @@ def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = N
 
 def _of_hours(work: Work, alert: Alert, days: int, most: int) -> Preview:
     ended = spans(alert, work.now(), work.zone, days)
-    made = zip(ended[-most:], ITEMS[alert.about](work.store, alert, ended[-most:], work.url), strict=True)
+    made = zip(ended[-most:], ITEMS[alert.about](work.store, alert, ended[-most:], work.url, work.replay), strict=True)
     planned = [Planned(due_at(until, alert, work.zone), tuple(items)) for (_, until), items in made if items]
     return Preview(tuple(reversed(planned)), sum(len(one.items) for one in planned), len(ended) > most)
 

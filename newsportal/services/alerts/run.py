@@ -18,15 +18,15 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Final
 
-from newsportal.errors import DependencyMissing
+from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, Alert, Message
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts.base import Gone, Item, Setting, Unclear, headline, message_of, test_message
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
-from newsportal.services.alerts.scheduled import ITEMS, scheduled_messages, span_of
-from newsportal.services.alerts.sending import send
+from newsportal.services.alerts.scheduled import ITEMS, Replay, replayed, replayed_once, scheduled_messages, span_of
+from newsportal.services.alerts.sending import hidden, send
 from newsportal.services.alerts.services import SERVICES
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources.watched import Watched, judged
@@ -45,6 +45,7 @@ MOST_TRIES: Final = 12
 @dataclass(frozen=True)
 class Work:
     """What is followed, and what is needed to send. ``url``: the portal's own address (None: messages lead to the publishers).
+    ``replay`` makes the boards of what rises.
 
     For operators: the sources that are ``watched``, the ``folder`` whose disk is, and from when on they are told (``alerts`` in the file).
     """
@@ -62,6 +63,7 @@ class Work:
     folder: Path | None = None
     disk_free: float = 10.0
     crawl_hours: float = 12.0
+    replay: Replay = replayed
 
 
 @dataclass(slots=True)
@@ -144,7 +146,7 @@ def follow_hours(work: Work, tally: Tally) -> None:
 
 def deliver(work: Work, tally: Tally) -> None:
     book = work.accounts.alerts
-    due = book.due(work.now())
+    due, work = book.due(work.now()), replace(work, replay=replayed_once())
     alerts = [alert for alert in book.all() if alert.id in due and alert.enabled] if due else []
     for alert in alerts:
         if not allowed(work, alert) or in_quiet_hours(alert, work.now(), work.zone):
@@ -152,8 +154,14 @@ def deliver(work: Work, tally: Tally) -> None:
         while not work.stopped():
             bounded = replace(alert, per_hour=min(alert.per_hour, work.per_hour))
             held = book.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about in SCHEDULED else TOGETHER)
-            if not held or not _one(work, alert, held, tally):
-                break
+            try:
+                if not held or not _one(work, alert, held, tally):
+                    break
+            except NewsportalError:  # store or accounts are away, for all alerts
+                raise
+            except Exception as error:  # a fault of one alert stops no other
+                logger.exception("alert %s", alert.id)
+                _failed(work, alert, held, f"{type(error).__name__}: {error}", tally)
 
 
 def allowed(work: Work, alert: Alert) -> bool:
@@ -184,10 +192,8 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
         tally.unclear += 1
         book.settle(held, "unknown", now=work.now(), reason=str(error))
     except (Refused, DependencyMissing) as error:
-        tally.failed += 1
-        tally.reasons.append(f"{alert.name}: {error}")
         logger.warning("alert %s: %s", alert.id, error)
-        book.settle(held, "failed", now=work.now(), reason=str(error))
+        _failed(work, alert, held, str(error), tally)
         if isinstance(error, Gone):
             _forget_receiver(work, alert)
             return False
@@ -195,6 +201,13 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
         tally.sent += 1
         book.settle(held, "sent", now=work.now())
     return True
+
+
+def _failed(work: Work, alert: Alert, held: Sequence[Message], error: str, tally: Tally) -> None:
+    reason = hidden(error, alert.fields)
+    tally.failed += 1
+    tally.reasons.append(f"{alert.name}: {reason}")
+    work.accounts.alerts.settle(held, "failed", now=work.now(), reason=reason)
 
 
 def _forget_receiver(work: Work, alert: Alert) -> None:
@@ -219,7 +232,7 @@ def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
     if alert.about in OPERATORS:
         return [Item(message.thing, message.title, "", f"{work.url}/monitor" if work.url else "")]
     if alert.about in SCHEDULED:
-        return next(ITEMS[alert.about](work.store, alert, [span_of(message)], work.url))
+        return next(ITEMS[alert.about](work.store, alert, [span_of(message)], work.url, work.replay))
     article = next(iter(work.store.articles([message.article_id])), None)
     story = next(iter(work.store.listed([article.story_id]).values()), None) if article is not None else None
     return [item(story, work.url)] if story is not None else []

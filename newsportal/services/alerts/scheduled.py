@@ -48,7 +48,27 @@ def span_of(message: Message) -> Span:
     return since, until
 
 
-def briefing_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None) -> Iterator[list[Item]]:
+Replay = Callable[[Store, Sequence[datetime], str | None], Iterable[Board]]
+"""Makes the boards of a topic at these moments, the earliest first."""
+
+
+def replayed(store: Store, moments: Sequence[datetime], topic: str | None) -> Iterator[Board]:
+    return replay_boards(store, moments, topic=topic, count=COMPARED)
+
+
+def replayed_once() -> Replay:
+    """As :func:`replayed`, and each board is worked out once: alerts of many people come at the same hours."""
+    known: dict[tuple[str | None, datetime], Board] = {}
+
+    def replay(store: Store, moments: Sequence[datetime], topic: str | None) -> list[Board]:
+        new = [moment for moment in moments if (topic, moment) not in known]
+        known.update(zip(((topic, moment) for moment in new), replayed(store, new, topic), strict=True))
+        return [known[topic, moment] for moment in moments]
+
+    return replay
+
+
+def briefing_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None, _: Replay) -> Iterator[list[Item]]:
     """The events of each briefing with their sentences, each below the address of its article; none where nothing happened."""
     for span in spans:
         yield [_brief_item(event, url) for event in compile_briefing(store, *span, topic=alert.of or None).events]
@@ -65,11 +85,11 @@ def _brief_item(event: BriefEvent, url: str | None) -> Item:
     return Item(head.id, headline(event.title), headline(head.head.publisher), address, event.sites, "\n".join(said))
 
 
-def rising_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None) -> Iterator[list[Item]]:
+def rising_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None, replay: Replay) -> Iterator[list[Item]]:
     """What rises at the end of each span and did not at its beginning; spans follow each other. A word whose event rises is left out."""
     if not spans:
         return
-    boards = replay_boards(store, [spans[0][0], *(until for _, until in spans)], topic=alert.of or None, count=COMPARED)
+    boards = replay(store, [spans[0][0], *(until for _, until in spans)], alert.of or None)
     for before, board in pairwise(boards):
         known = _names(before)
         told = known | {entry.rise.name for entry in board.events}
@@ -94,7 +114,7 @@ def _rise_item(entry: BoardEntry, language: str, url: str | None) -> Item:
     return Item(newest.id, title, counted, f"{url}/{own}" if url else newest.head.url, rise.sites, told)
 
 
-ITEMS: Final[Mapping[str, Callable[[Store, Alert, Sequence[Span], str | None], Iterator[list[Item]]]]] = {
+ITEMS: Final[Mapping[str, Callable[[Store, Alert, Sequence[Span], str | None, Replay], Iterator[list[Item]]]]] = {
     "briefing": briefing_items,
     "rising": rising_items,
 }

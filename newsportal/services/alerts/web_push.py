@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from newsportal.errors import DependencyMissing
 from newsportal.messages import Message
 from newsportal.net.egress import Answer
 from newsportal.services.alerts.base import AlertMessage, Field, Fields, Gone, Request, Service
+from newsportal.services.publishing.base import Refused
 from newsportal.sources.uris import BadAddress, check_url
 
 TEXT_BYTES: Final = 2000  # an encrypted message has at most 4096 bytes (RFC 8030, 7.2), the title and an address among them
@@ -29,17 +31,25 @@ def _decoded(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def new_key() -> str:
-    """A private key on P-256, as text. Raises ``DependencyMissing``."""
+def require_libraries() -> None:
+    """Raises ``DependencyMissing`` where the extra ``push`` is not installed."""
     try:
-        from cryptography.hazmat.primitives.asymmetric import ec
+        import http_ece  # noqa: F401  it imports cryptography
     except ImportError as error:
         raise DependencyMissing("Web Push", "push") from error
+
+
+def new_key() -> str:
+    """A private key on P-256, as text. Raises ``DependencyMissing``."""
+    require_libraries()
+    from cryptography.hazmat.primitives.asymmetric import ec
+
     return _encoded(ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value.to_bytes(32))
 
 
 def public_key(private: str) -> str:
-    """The public key of ``private``, as browsers and push services take it."""
+    """The public key of ``private``, as browsers and push services take it. Raises ``DependencyMissing``."""
+    require_libraries()
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -67,18 +77,23 @@ def subscription(text: str) -> str | Message:
         endpoint, p256dh, auth = check_url(given["endpoint"]), given["keys"]["p256dh"], given["keys"]["auth"]
         point = _decoded(p256dh)
         fits = len(point) == 65 and point[0] == 4 and len(_decoded(auth)) == 16
+        with suppress(ImportError):
+            from cryptography.hazmat.primitives.asymmetric import ec
+
+            ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)  # raises ValueError for a point off the curve
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, BadAddress):
         return NO_SUBSCRIPTION
     return json.dumps({"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}) if fits else NO_SUBSCRIPTION
 
 
 def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Request:
-    """``fields``: the subscription; with the portal's ``key`` and ``contact``. Raises ``DependencyMissing``."""
-    try:
-        import http_ece
-        from cryptography.hazmat.primitives.asymmetric import ec
-    except ImportError as error:
-        raise DependencyMissing("Web Push", "push") from error
+    """``fields``: the subscription; with the portal's ``key`` and ``contact``. Raises ``DependencyMissing``, ``Gone`` and ``Refused``."""
+    require_libraries()
+    import http_ece
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    if not fields.get("subscription"):
+        raise Gone("no browser is subscribed any more; open the alert, subscribe one, save it and switch it on")
     known = json.loads(fields["subscription"])
     address = message.items[0].address if len(message.items) == 1 else "/alerts"
     told = {
@@ -87,10 +102,13 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
         "url": address if len(address) < TEXT_BYTES // 2 else "/",
         "tag": message.key,
     }
-    body = http_ece.encrypt(
-        json.dumps(told, ensure_ascii=False).encode(), private_key=ec.generate_private_key(ec.SECP256R1()),
-        dh=_decoded(known["keys"]["p256dh"]), auth_secret=_decoded(known["keys"]["auth"]), version="aes128gcm",
-    )  # fmt: skip
+    try:
+        body = http_ece.encrypt(
+            json.dumps(told, ensure_ascii=False).encode(), private_key=ec.generate_private_key(ec.SECP256R1()),
+            dh=_decoded(known["keys"]["p256dh"]), auth_secret=_decoded(known["keys"]["auth"]), version="aes128gcm",
+        )  # fmt: skip
+    except ValueError as error:
+        raise Refused("the keys of the subscription are not valid; subscribe the browser anew") from error
     headers = {
         "content-type": "application/octet-stream", "content-encoding": "aes128gcm", "ttl": str(KEPT),
         "authorization": authorization(known["endpoint"], fields["key"], fields.get("contact", ""), now),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from newsportal.services.accounts import Role
+from newsportal.services.alerts import run
 from newsportal.services.alerts.matching import is_quiet
 from newsportal.services.alerts.preview import preview
 from newsportal.services.alerts.run import LEASE, TOGETHER, send_test, step
@@ -47,6 +49,24 @@ def test_a_story_that_was_folded_into_another_is_not_told_again(desk: Any, recei
     desk.write("甲地开通高铁", "又改过一次的正文。", url="https://晨光网.example/甲地开通高铁.html")
     step(desk.work)
     assert receiver.stories == ["甲地开通高铁"]
+
+
+def test_a_fault_of_one_alert_stops_no_other(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = run.send
+
+    def send(channel: str, fields: Mapping[str, str], *rest: Any) -> None:
+        if channel == "ntfy":
+            raise KeyError(fields["topic"])
+        real(channel, fields, *rest)
+
+    monkeypatch.setattr(run, "send", send)
+    broken = desk.alert("ntfy", {"topic": "geheim"})
+    desk.alert("webhook", {"url": receiver.address})
+    desk.write("甲地开通高铁")
+    tally = step(desk.work)
+    assert (tally.sent, tally.failed, receiver.stories) == (1, 1, ["甲地开通高铁"])
+    (message,) = desk.accounts.alerts.messages(broken.id)
+    assert (message.state, message.reason) == ("failed", "KeyError: '***'")
 
 
 def test_a_hidden_version_tells_nobody(desk: Any, receiver: Any) -> None:

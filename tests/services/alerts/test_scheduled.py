@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -10,10 +11,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from newsportal.services.accounts.alerts import Alert
+from newsportal.services.alerts import scheduled
 from newsportal.services.alerts.base import AlertMessage, Item
 from newsportal.services.alerts.preview import preview
 from newsportal.services.alerts.run import step
 from newsportal.services.alerts.scheduled import spans
+from newsportal.services.rising import Board, replay_boards
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长李林说，首航定在五月一日。"
@@ -123,6 +126,22 @@ def rising(desk: Any, receiver: Any) -> Alert:
             desk.write(f"天气{day}{number}", site=f"站{number}", keywords=("天气",), topics=("航运",))
         desk.pass_time(hours=24)
     return alert
+
+
+def test_alerts_of_one_hour_share_its_boards(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[datetime] = []
+
+    def replay(store: Any, moments: Iterable[datetime], **said: Any) -> Iterator[Board]:
+        for moment in moments:
+            made.append(moment)
+            yield from replay_boards(store, [moment], **said)
+
+    monkeypatch.setattr(scheduled, "replay_boards", replay)
+    for digest in ((8, 12), (8, 12), (9, 12)):
+        brief(desk, receiver, about="rising", of="航运", digest=digest)
+    desk.pass_time(hours=2, minutes=1)  # 12:01
+    step(desk.work)
+    assert [moment.astimezone(SHANGHAI).hour for moment in sorted(made)] == [8, 9, 12]
 
 
 def test_what_rises_is_sent_at_its_hours_once(desk: Any, receiver: Any) -> None:

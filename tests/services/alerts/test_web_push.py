@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
@@ -17,11 +18,13 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from newsportal.errors import DependencyMissing
 from newsportal.services.alerts.base import BadField, Gone
+from newsportal.services.alerts.making import BadFields, resumed
 from newsportal.services.alerts.opening import own_fields
 from newsportal.services.alerts.run import Work, send_test, step
 from newsportal.services.alerts.services import SERVICES
-from newsportal.services.alerts.web_push import public_key
+from newsportal.services.alerts.web_push import new_key, public_key
 from newsportal.sources import Sources
 
 AUTH = b"0123456789abcdef"
@@ -130,6 +133,32 @@ def test_a_subscription_that_is_gone_is_removed(desk: Any, work: Work, service: 
     assert desk.accounts.alerts.alert("b").fields == {}
 
 
+def test_an_alert_without_a_subscription_is_switched_off_and_stops_no_other(desk: Any, work: Work, service: PushService) -> None:
+    lost = desk.alert("push", {})
+    broken = desk.alert("push", {"subscription": service.subscription.replace('"p256dh": "B', '"p256dh": "A')})
+    desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
+    desk.write("云岭峡谷观景桥今日开放")
+    desk.pass_time(minutes=1)
+    tally = step(work)
+    assert (tally.sent, tally.failed, len(service.got)) == (1, 2, 1)
+    assert not desk.accounts.alerts.alert(lost.id).enabled
+    assert "subscribe the browser anew" in desk.accounts.alerts.messages(broken.id)[0].reason
+    with pytest.raises(Gone):
+        send_test(work, lost)
+
+
+def test_an_alert_without_a_receiver_is_not_resumed(desk: Any) -> None:
+    with pytest.raises(BadFields) as refused:
+        resumed(desk.alert("push", {}), now=desk.clock[0], after=0)
+    assert list(refused.value.faults) == ["subscription"]
+
+
+@pytest.mark.parametrize(("sender", "contact"), [("门户 <desk@portal.example>", "mailto:desk@portal.example"), ("", "")])
+def test_the_contact_is_the_address_alone(desk: Any, sender: str, contact: str) -> None:
+    told = Sources.model_validate({"alerts": {"mail_from": sender}} if sender else {})
+    assert own_fields(desk.accounts, told)()["contact"] == contact
+
+
 def test_the_key_is_made_once(desk: Any) -> None:
     own = own_fields(desk.accounts, Sources())
     assert own()["key"] == own()["key"] == own_fields(desk.accounts, Sources())()["key"]
@@ -142,3 +171,18 @@ def test_the_key_is_made_once(desk: Any) -> None:
 def test_what_is_no_subscription_is_refused(given: str) -> None:
     with pytest.raises(BadField):
         SERVICES["push"].checked({"subscription": given})
+
+
+def test_a_point_off_the_curve_is_refused(service: PushService) -> None:
+    off = json.loads(service.subscription)
+    off["keys"]["p256dh"] = text(b"\x04" + b"\x01" * 64)
+    with pytest.raises(BadField):
+        SERVICES["push"].checked({"subscription": json.dumps(off)})
+
+
+def test_without_the_extra_the_remedy_is_named(service: PushService, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = new_key()
+    monkeypatch.setitem(sys.modules, "http_ece", None)
+    for needs_it in (new_key, lambda: public_key(key)):
+        with pytest.raises(DependencyMissing, match=r"\[push\]"):
+            needs_it()
