@@ -116,15 +116,19 @@ class Events(Part):
 
     def place(
         self, placed: Sequence[Placed], vectors: Mapping[str, str], *, after: int, upto: int, touched: Collection[str] = (),
-        again: bool = False,
+        again: bool = False, edited: int | None = None,
     ) -> bool:  # fmt: skip
         """Put stories into events, and remember the ``vectors`` of these, unless another was quicker (False: nothing was written).
 
         ``after`` and ``upto``: the changes of the log that brought them. ``touched``: stories whose events are counted anew.
-        ``again``: some may have gone or moved, so that every event that no longer agrees with its stories is.
+        ``again``: some may have gone or moved, so that every event that no longer agrees with its stories is. ``edited``: the last edit
+        that the ``vectors`` know of.
         """
         with self._write() as connection:
             if (connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "log")) or 0) != after:
+                return False
+            later = () if edited is None else connection.execute(select(EVENT_EDITS).where(EVENT_EDITS.c.number > edited)).mappings()
+            if any(_edit(row).events & vectors.keys() for row in later):
                 return False
             new = _still_there(connection, placed)
             _write_vectors(connection, {one.event_id: vectors[one.event_id] for one in new})

@@ -61,6 +61,17 @@ def test_who_was_slower_writes_nothing(store: Store) -> None:
     assert store.events.event("e2") is None
 
 
+def test_what_was_worked_out_before_an_edit_of_the_same_event_is_not_written(store: Store) -> None:
+    stories = place(store, ("a", "e1"), ("b", "e2"))
+    edited, after = store.events.last_edit(), store.events.position()
+    store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[1]"})
+    late = store.add(article("late", text="后来的正文 " * 20), now=NOW).story_id
+    for event in ("e1", "e2"):
+        assert not store.events.place([Placed(late, event, 1.0)], {event: "[]"}, after=after, upto=store.last_seq(), edited=edited)
+    assert (store.events.event("e2"), dict(store.events.vectors(9))) == (None, {"e1": b"[1]"})
+    assert store.events.place([Placed(late, "e3", 1.0)], {"e3": "[]"}, after=after, upto=store.last_seq(), edited=edited)
+
+
 def test_a_story_that_is_hidden_or_folded_away_leaves_the_figures(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e1"), ("c", "e2"))
     store.hide([stories["b"]], by="林", reason="误登", now=NOW)
