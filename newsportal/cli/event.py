@@ -81,7 +81,8 @@ def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     if as_json:
         print_json(asdict(done))
     else:
-        rest = "; there are more: run it again" if done.more else ""
+        rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
+        rest += "; there are more: run it again" if done.more else ""
         typer.echo(f"{counted(done.events, 'event')} looked at, {done.parted} split, {done.joined} joined{rest}")
 
 

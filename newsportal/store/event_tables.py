@@ -1,4 +1,4 @@
-"""The tables of events: what they are, which stories are in them, what editors changed, and how far the change log was read."""
+"""The tables of events: what they are, which stories are in them, what was changed, where they went, how far the change log was read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVENTS = Table(
     Column("heat", Float(53), nullable=False),
     Column("changed", BigInteger, nullable=False),
     Column("vector", LONG_BINARY, nullable=False),
-    *(Index(None, column, "id") for column in ("heat", "last", "changed")),
+    *(Index(None, column, "id") for column in ("heat", "last", "changed", "pinned")),
 )
 """``head_id``: the story that most sites told; ``title``: an editor's, in place of that story's; ``heat``: the sum of its stories' heats;
 ``vector``: what the algorithm remembers of it."""
@@ -52,6 +52,9 @@ EVENT_EDITS = Table(
 )
 """``moves``: story -> the events it was taken from and put into; ``title`` and ``pinned`` -> what stood there and stands there.
 ``undone``: the edit that undid it."""
+
+EVENT_REDIRECTS = Table("event_redirects", METADATA, id_column("id", primary_key=True), id_column("event_id", nullable=False))
+"""An event whose last story was moved, and the event that it was moved to."""
 
 EVENT_POSITION = Table("event_position", METADATA, Column("name", String(8), primary_key=True), Column("seq", BigInteger, nullable=False))
 """Up to which change of the log stories are in events (``log``), the number of the last change of an event (``changed``), and up to which

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, RowMapping, delete, func, insert, select, upd
 from newsportal.errors import StoreError
 from newsportal.store.columns import EPOCH, name, storable
 from newsportal.store.dialects import PAGE, Part, chunks, select_in, upsert
-from newsportal.store.event_tables import EVENT_EDITS, EVENT_POSITION, EVENT_STORIES, EVENTS
+from newsportal.store.event_tables import EVENT_EDITS, EVENT_POSITION, EVENT_REDIRECTS, EVENT_STORIES, EVENTS
 from newsportal.store.lists import behind, cursor, edge, unindexed
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
@@ -58,8 +58,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """``by``: the editor; empty: the nightly pass. ``moves``: story -> (from, to), of events; ``title``, ``pinned``: (from, to), None where
-    they were left alone."""
+    """``by``: the editor; empty: the nightly pass. ``moves``: story -> (from, to), of events; ``title``, ``pinned``: (from, to) or None."""
 
     kind: str
     event_id: str
@@ -116,15 +115,19 @@ class Events(Part):
 
     def place(
         self, placed: Sequence[Placed], vectors: Mapping[str, str], *, after: int, upto: int, touched: Collection[str] = (),
-        again: bool = False,
+        again: bool = False, edited: int | None = None,
     ) -> bool:  # fmt: skip
         """Put stories into events, and remember the ``vectors`` of these, unless another was quicker (False: nothing was written).
 
         ``after`` and ``upto``: the changes of the log that brought them. ``touched``: stories whose events are counted anew.
-        ``again``: some may have gone or moved, so that every event that no longer agrees with its stories is.
+        ``again``: some may have gone or moved, so that every event that no longer agrees with its stories is. ``edited``: the last edit
+        that the ``vectors`` know of.
         """
         with self._write() as connection:
             if (connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "log")) or 0) != after:
+                return False
+            later = () if edited is None else connection.execute(select(EVENT_EDITS).where(EVENT_EDITS.c.number > edited)).mappings()
+            if any(_edit(row).events & vectors.keys() for row in later):
                 return False
             new = _still_there(connection, placed)
             _write_vectors(connection, {one.event_id: vectors[one.event_id] for one in new})
@@ -164,6 +167,9 @@ class Events(Part):
                 connection.execute(row.values(title=None if edit.title[1] is None else storable(edit.title[1])))
             if edit.pinned is not None:
                 connection.execute(row.values(pinned=edit.at if edit.pinned[1] else None))
+            gone = dict(edit.moves.values())  # unless stories are left: of these _refresh knows
+            upsert(connection, EVENT_REDIRECTS, [{"id": come, "event_id": to} for come, to in gone.items()], update=("event_id",))
+            connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(gone.values())))
             _refresh(connection, edit.events)
             moves = {"stories": {story: list(move) for story, move in edit.moves.items()}, "title": edit.title, "pinned": edit.pinned}
             written = {"kind": edit.kind, "event_id": edit.event_id, "at": edit.at, "by": name(edit.by), "moves": moves}
@@ -187,12 +193,10 @@ class Events(Part):
         return found[0] if found else None
 
     def joined(self, id: str) -> str | None:
-        """The event that editors joined this one with, in the end."""
-        wanted = select(EVENT_EDITS).where(EVENT_EDITS.c.kind == "join", EVENT_EDITS.c.undone.is_(None)).order_by(EVENT_EDITS.c.number)
+        """The event that this one was joined with, in the end."""
         found = None
-        for row in self._mappings(wanted):
-            if any(move[0] == (found or id) for move in row["moves"]["stories"].values()):
-                found = row["event_id"]
+        while to := self._scalar(select(EVENT_REDIRECTS.c.event_id).where(EVENT_REDIRECTS.c.id == (found or id))):
+            found = to
         return found
 
     def listed(
@@ -212,9 +216,8 @@ class Events(Part):
         return EventPage(tuple(found[:limit]), cursor(last.heat if order == "hottest" else last.last, last.id) if last else None)
 
     def pinned(self) -> list[Event]:
-        """Those that editors keep on top, the latest first."""
-        edited = EVENTS.c.id.in_(select(EVENT_EDITS.c.event_id))  # an edit pinned it: no index has what is not NULL, and events are many
-        return self._events(select(*READ).where(edited, EVENTS.c.pinned.is_not(None)).order_by(EVENTS.c.pinned.desc(), EVENTS.c.id))
+        """Those that editors keep on top, the latest first."""  # SQLite looks up no "is not NULL" in an index
+        return self._events(select(*READ).where(EVENTS.c.pinned > EPOCH).order_by(EVENTS.c.pinned.desc(), EVENTS.c.id))
 
     def changed_since(self, changed: int, limit: int = PAGE) -> list[Event]:
         """Events that changed after this number, in its order."""
@@ -321,8 +324,9 @@ def _refresh(connection: Connection, ids: Collection[str]) -> None:
             connection.execute(row.values(stories=len(shown), changed=number, **values))
         else:
             connection.execute(row.values(stories=0, changed=number))
-    left = [id for id in ids if id not in figures]
-    for chunk in chunks(left):
+    for chunk in chunks(list(figures)):
+        connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(chunk)))
+    for chunk in chunks(id for id in ids if id not in figures):
         held = select(EVENT_STORIES.c.event_id).where(EVENT_STORIES.c.event_id.in_(chunk))
         plain = (EVENTS.c.title.is_(None), EVENTS.c.pinned.is_(None), EVENTS.c.id.not_in(held.scalar_subquery()))
         connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(chunk), *plain))

@@ -18,6 +18,7 @@ from newsportal.store.article_rows import EDITOR
 from newsportal.store.columns import METADATA
 from newsportal.store.crawl_state import RUNS
 from newsportal.store.dialects import DIALECTS, Part, chunks, select_in
+from newsportal.store.event_tables import EVENT_EDITS
 from newsportal.store.gallery_tables import GALLERIES, GALLERY_PAGES, GALLERY_PICTURES
 from newsportal.store.labels import FORMER_LABELS, LABELLED
 from newsportal.store.link_tables import LINKS, OVER, PRUNED
@@ -29,6 +30,7 @@ from newsportal.store.writing import log
 
 NAMES_KEPT: Final = timedelta(days=365)  # So long the names of deleted articles stay known: archives and sitemaps list a year. Chosen.
 CHANGES_KEPT: Final = timedelta(days=30)  # So long every row of the change log stays. Chosen.
+REVISIONS_KEPT: Final = timedelta(days=90)  # So long an editor may take back what the nightly pass did to an event. Chosen.
 AT_ONCE: Final = 50  # stories that are deleted in one transaction, in some ten milliseconds: other writers wait no longer
 MINE: Final = "by-hand"  # the reason of a fold that an editor made (``services.editing.drafts.BY_HAND``, which stands above)
 Marked = Callable[[Collection[str]], Collection[str]]  # of stories or articles those that readers marked
@@ -107,9 +109,11 @@ class Pruning(Part):
         return self._delete_old(RUNS, RUNS.c.started < before, dry_run=dry_run)
 
     def leftovers(self, now: datetime) -> None:
-        """Delete what deleted articles left behind: names after their time, entries of the outbox that were withdrawn, old changes."""
+        """Delete what deleted articles left behind: names after their time, entries of the outbox that were withdrawn, old changes; and
+        the nightly pass's old edits of events."""
         self._delete_old(LINKS, LINKS.c.state == PRUNED, LINKS.c.changed < (now - NAMES_KEPT).timestamp())
         self._delete_old(OUTBOX, OUTBOX.c.state == "withdrawn", ~exists().where(ARTICLES.c.id == OUTBOX.c.article_id))
+        self._delete_old(EVENT_EDITS, EVENT_EDITS.c.by == "", EVENT_EDITS.c.at < now - REVISIONS_KEPT)
         self._compact_changes(now)
 
     def _compact_changes(self, now: datetime) -> None:

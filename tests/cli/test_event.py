@@ -47,7 +47,7 @@ def plain(*arguments: str) -> str:
 
 def test_a_pass_over_what_changed(store: Store) -> None:
     run("rebuild")
-    assert run("revise") == [{"events": 2, "parted": 0, "joined": 0, "more": False}]
+    assert run("revise") == [{"events": 2, "parted": 0, "joined": 0, "conflicts": 0, "more": False}]
     assert plain("revise").startswith("0 events looked at, 0 split")
 
 

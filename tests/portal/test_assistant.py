@@ -87,6 +87,13 @@ def test_an_event_is_summarised_with_its_sources_and_named_by_editors(start: Any
     assert store.events.event("bridge").title == "青河大桥重建"
 
 
+def test_the_page_of_an_event_reads_its_texts_once(start: Any, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, articles, read = start(), Store.articles, list[str]()
+    monkeypatch.setattr(Store, "articles", lambda self, ids: (read.extend(ids), articles(self, ids))[1])
+    assert buttons(reader.get("/event/bridge").text) == ["summary"]
+    assert sorted(read) == sorted(store.made)
+
+
 def test_only_people_who_are_signed_in_and_our_own_pages(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     path = f"/story/{store.made[0]}/{store.made[0]}/assistant"
     nobody, reader = start(None), start()

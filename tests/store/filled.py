@@ -86,6 +86,8 @@ def _events(store: Store) -> None:
     stories = [one.story_id for one in store.all_articles()][:2]
     placed = [Placed(id, "event", 0.5, ("图书馆", NASTY)) for id in dict.fromkeys(stories)]
     assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, upto=store.last_seq())
+    moves = {stories[0]: ("event", "other")}
+    store.events.edit(Edit("join", "other", LATER, "林编辑", moves), {"other": "[]"})
     store.events.edit(Edit("rename", "event", LATER, "林编辑", title=(None, NASTY)), {})
 
 

@@ -10,6 +10,7 @@ from factories import HOUR, NOW, article
 
 from newsportal.errors import StoreError
 from newsportal.store.events import Edit, Placed
+from newsportal.store.pruning import REVISIONS_KEPT
 from newsportal.store.store import Store
 
 
@@ -59,6 +60,17 @@ def test_who_was_slower_writes_nothing(store: Store) -> None:
     after = store.events.position()
     assert not store.events.place([Placed(stories["a"], "e2", 1.0)], {"e2": "[]"}, after=after - 1, upto=after)
     assert store.events.event("e2") is None
+
+
+def test_what_was_worked_out_before_an_edit_of_the_same_event_is_not_written(store: Store) -> None:
+    stories = place(store, ("a", "e1"), ("b", "e2"))
+    edited, after = store.events.last_edit(), store.events.position()
+    store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[1]"})
+    late = store.add(article("late", text="后来的正文 " * 20), now=NOW).story_id
+    for event in ("e1", "e2"):
+        assert not store.events.place([Placed(late, event, 1.0)], {event: "[]"}, after=after, upto=store.last_seq(), edited=edited)
+    assert (store.events.event("e2"), dict(store.events.vectors(9))) == (None, {"e1": b"[1]"})
+    assert store.events.place([Placed(late, "e3", 1.0)], {"e3": "[]"}, after=after, upto=store.last_seq(), edited=edited)
 
 
 def test_a_story_that_is_hidden_or_folded_away_leaves_the_figures(store: Store) -> None:
@@ -128,6 +140,26 @@ def test_an_event_that_was_joined_with_another_is_found_there_until_it_is_undone
     store.events.edit(Edit("undo", "e1", NOW, "林", {stories["b"]: ("e1", "e2")}), {"e1": "[]", "e2": "[]"}, undoes=number)
     assert store.events.joined("e2") is None
     assert store.events.event("e2") is not None
+
+
+def test_an_address_leads_on_after_the_edits_of_the_nightly_pass_were_deleted(store: Store) -> None:
+    stories = place(store, ("a", "e1"), ("b", "e2"), ("c", "e1"))
+    store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[]"})
+    number = store.events.edit(Edit("split", "e1", NOW, "林", {stories["c"]: ("e1", "e9")}), {"e1": "[]", "e9": "[]"})
+    assert store.events.joined("e1") is None, "it still has stories"
+    store.pruning.leftovers(NOW + REVISIONS_KEPT + HOUR)
+    assert [edit.number for edit in store.events.edits()] == [number]
+    assert store.events.joined("e2") == "e1"
+    store.events.edit(Edit("undo", "e1", NOW, "林", {stories["c"]: ("e9", "e1")}), {"e1": "[]", "e9": "[]"}, undoes=number)
+    assert store.events.joined("e9") == "e1"
+
+
+def test_events_whose_stories_are_hidden_never_lead_to_each_other(store: Store) -> None:
+    stories = place(store, ("a", "e1"), ("b", "e2"))
+    number = store.events.edit(Edit("join", "e1", NOW, "林", {stories["b"]: ("e2", "e1")}), {"e1": "[]"})
+    store.hide(list(stories.values()), by="林", reason="误登", now=NOW)
+    store.events.edit(Edit("undo", "e1", NOW, "林", {stories["b"]: ("e1", "e2")}), {"e1": "[]", "e2": "[]"}, undoes=number)
+    assert (store.events.joined("e1"), store.events.joined("e2")) == ("e2", None)
 
 
 def test_another_process_sees_them(store: Store, another: Callable[[], Store]) -> None:

@@ -14,7 +14,8 @@ from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible
 from newsportal.services.accounts import Right
-from newsportal.services.assistant import AssistantError, Purpose, Task
+from newsportal.services.assistant import EVENT_STORIES, AssistantError, Purpose, Task
+from newsportal.services.events.timeline import view
 
 router = APIRouter(tags=["Assistant"], dependencies=[needs(Right.KEEP)], responses=describe(404, 429, 503))
 
@@ -45,8 +46,8 @@ def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
     event = visit.portal.store.events.event(id)
     if event is None or not event.stories:
         raise ApiError(404, "no-event", "There is no such event.")
-    tasks, stories = event_tasks(visit, event, asked.language)
-    return _answer(visit, tasks, asked, id, [story.head.url for story in stories])
+    seen = view(visit.portal.store, event, visit.portal.site.zone)
+    return _answer(visit, event_tasks(visit, seen, asked.language), asked, id, [one.url for one in seen.articles[-EVENT_STORIES:]])
 
 
 def _answer(visit: Visit, tasks: Sequence[Task], asked: AskIn, thing: str, sources: list[str]) -> AnswerOut:

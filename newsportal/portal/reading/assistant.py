@@ -17,8 +17,8 @@ from newsportal.portal.preferences import safe_next
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.assistant import EVENT_STORIES, AssistantClient, AssistantError, Purpose, Task, article_task, event_task, may
+from newsportal.services.events.timeline import EventView, view
 from newsportal.store.assistant import StoredAnswer
-from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
@@ -41,20 +41,14 @@ def article_tasks(visit: Visit, article: StoredArticle, language: str) -> list[T
     return [article_task(settings, one, article, language) for one in purposes if visit.keeps and may(settings, one) and article.text]
 
 
-def event_tasks(visit: Visit, event: Event, language: str) -> tuple[list[Task], tuple[Story, ...]]:
+def event_tasks(visit: Visit, seen: EventView, language: str) -> list[Task]:
     """A title is for those who may give it, and in the portal's language: all read it."""
-    settings, store = visit.portal.config.assistant, visit.portal.store
+    settings = visit.portal.config.assistant
     languages: dict[Purpose, str] = {"summary": language}
     if visit.may("edit"):
         languages["title"] = visit.portal.site.language
     wanted = [(one, spoken) for one, spoken in languages.items() if visit.keeps and may(settings, one)]
-    if not wanted:
-        return [], ()
-    ids = [one.story_id for one in store.events.members([event.id]).get(event.id, [])][-EVENT_STORIES:]
-    stories = tuple(sorted(store.listed(ids).values(), key=lambda story: (story.head.moment, story.id)))
-    texts = {one.id: one for one in store.articles([story.head.id for story in stories])}
-    articles = [texts[story.head.id] for story in stories if story.head.id in texts]
-    return [event_task(settings, one, articles, spoken) for one, spoken in wanted], stories
+    return [event_task(settings, one, seen.articles, spoken) for one, spoken in wanted]
 
 
 def assisted(visit: Visit, tasks: Sequence[Task], action: str, origins: tuple[Story, ...] = ()) -> Assisted | None:
@@ -70,9 +64,8 @@ def of_article(visit: Visit, article: StoredArticle) -> Assisted | None:
     return assisted(visit, article_tasks(visit, article, visit.language), f"/story/{article.story_id}/{article.id}/assistant")
 
 
-def of_event(visit: Visit, event: Event) -> Assisted | None:
-    tasks, stories = event_tasks(visit, event, visit.language)
-    return assisted(visit, tasks, f"/event/{event.id}/assistant", stories)
+def of_event(visit: Visit, seen: EventView) -> Assisted | None:
+    return assisted(visit, event_tasks(visit, seen, visit.language), f"/event/{seen.event.id}/assistant", seen.stories[-EVENT_STORIES:])
 
 
 def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> StoredAnswer:
@@ -116,4 +109,5 @@ def ask_of_event(request: Request, visit: Here, event_id: str, sent: Form) -> Re
     event = visit.portal.store.events.event(event_id)
     if event is None or not event.stories:
         raise HTTPException(404)
-    return _answered(request, event_tasks(visit, event, visit.language)[0], sent, event.id)
+    seen = view(visit.portal.store, event, visit.portal.site.zone)
+    return _answered(request, event_tasks(visit, seen, visit.language), sent, event.id)

@@ -94,7 +94,7 @@ def event(request: Request, visit: Here, event_id: str) -> Response:
     return render(
         request, "event.html", view=seen, pictures=list(dict.fromkeys(pictures))[:PICTURES],
         changes=list(changes(store, seen.changed)), weighed=weighed(visit.portal, found), related=related(visit, found, head),
-        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assisted=assistant.of_event(visit, found),
+        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assisted=assistant.of_event(visit, seen),
         edits=store.events.edits(found.id, limit=EDITS) if visit.may("edit") else (),
     )  # fmt: skip
 

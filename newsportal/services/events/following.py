@@ -92,8 +92,9 @@ class EventFollower:
         vectors = {event: vector_of(clusters.state(event)) for event in {one.event_id for one in placed}}
         moved = any(change.kind != "article" for change in changes)
         self._clusters = None  # until it is written: what was added here is not to be remembered if it is not
-        if store.events.place(placed, vectors, after=after, upto=changes[-1].seq, touched=list(known), again=moved):
-            self._clusters, self._position = clusters, changes[-1].seq
+        upto = changes[-1].seq
+        if store.events.place(placed, vectors, after=after, upto=upto, touched=list(known), again=moved, edited=self._edit):
+            self._clusters, self._position = clusters, upto
         return len(changes)
 
     def _present(self, store: Store, after: int) -> EventClusters:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.events import EventClusters, Story
 from newsportal.events.revision import components
 from newsportal.services.events import editing
@@ -30,11 +31,13 @@ NOBODY: Final = ""
 @dataclass(slots=True)
 class Revision:
     """``events``: how many were looked at; ``parted``: events that came out of others; ``joined``: those that went into others.
-    ``more``: the budget ended before the changed events did."""
+    ``conflicts``: those that somebody else changed while they were looked at: the next pass looks at them again. ``more``: the budget ended
+    before the changed events did."""
 
     events: int = 0
     parted: int = 0
     joined: int = 0
+    conflicts: int = 0
     more: bool = False
 
 
@@ -57,7 +60,14 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
                 break
             budget -= max(1, event.stories)
             done.events += 1
-            _revise_event(store, clusters, event, now, done)
+            try:
+                _revise_event(store, clusters, event.id, now, done)
+            except StoreUnavailable:
+                raise
+            except StoreError:  # an editor, a fold or a deletion was quicker
+                found = clusters.likest(event.id)
+                _restore(store, clusters, event.id, *(found[:1] if found else ()))
+                done.conflicts += 1
             at = event.changed
             progress(at - begin, last - begin)
         store.events.move("revised", at)
@@ -67,25 +77,26 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
     return done
 
 
-def _revise_event(store: Store, clusters: EventClusters, event: Event, now: datetime, done: Revision) -> None:
-    placed = store.events.members([event.id]).get(event.id, [])
-    if not placed:
+def _revise_event(store: Store, clusters: EventClusters, id: str, now: datetime, done: Revision) -> None:
+    event, placed = store.events.event(id), store.events.members([id]).get(id, [])
+    if event is None or not placed:
         return
     if 1 < len(placed) <= editing.MOST_SUMMED and not _is_named(event):
         for part in components(_stories(store, placed), {one.story_id for one in placed if one.by})[1:]:
-            new, _ = editing.split(store, event.id, part, by=NOBODY, now=now)
-            _restore(store, clusters, event.id, new)
+            new, _ = editing.split(store, id, part, by=NOBODY, now=now)
+            _restore(store, clusters, id, new)
             done.parted += 1
-    found = clusters.likest(event.id)
-    other = store.events.event(found[0]) if found else None
+    other = None
+    while (found := clusters.likest(id)) and (other := store.events.event(found[0])) is None:
+        _restore(store, clusters, found[0])
     if other is None or not other.stories:
         return
-    theirs = store.events.members([event.id, other.id])
+    theirs = store.events.members([id, other.id])
     edited = [one.id for one in (event, other) if _is_named(one) or any(member.by for member in theirs.get(one.id, ()))]
     members = [member for members in theirs.values() for member in members]
     if len(edited) == 2 or (len(members) <= editing.MOST_SUMMED and len(components(_stories(store, members))) > 1):
         return
-    largest = max((event, other), key=lambda one: (one.id in edited, len(theirs[one.id]), -one.first.timestamp(), one.id))
+    largest = max((event, other), key=lambda one: (one.id in edited, len(theirs.get(one.id, ())), -one.first.timestamp(), one.id))
     gone = other if largest is event else event
     editing.join(store, largest.id, gone.id, by=NOBODY, now=now)
     _restore(store, clusters, largest.id, gone.id)

@@ -55,11 +55,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """``stories``, the earliest first; ``tellers``: who reported, the first one first. ``placed``: why each story is in it. ``changed``:
-    first articles of its stories that are not as they were published, the latest change first."""
+    """``stories``, the earliest first; ``articles``: their originals, with texts. ``tellers``: who reported, the first one first.
+    ``placed``: why each story is in it. ``changed``: those of ``articles`` that are not as they were published, the latest change first."""
 
     event: Event
     stories: tuple[Story, ...]
+    articles: tuple[StoredArticle, ...]
     points: tuple[Point, ...]
     tellers: tuple[Teller, ...]
     placed: dict[str, Placed]
@@ -79,10 +80,11 @@ def view(store: Store, event: Event, zone: tzinfo) -> EventView:
     placed = {one.story_id: one for one in store.events.members([event.id]).get(event.id, [])[-MOST_STORIES:]}
     stories = tuple(sorted(store.listed(list(placed)).values(), key=lambda story: (story.head.moment, story.id)))
     texts = {one.story_id: one for one in store.articles([story.head.id for story in stories])}
-    points = milestones(stories, [texts.get(story.id, story.head) for story in stories], zone)
+    articles = tuple(texts.get(story.id, story.head) for story in stories)
+    points = milestones(stories, articles, zone)
     changed = [one for one in texts.values() if one.revision > 1]
     changed.sort(key=lambda one: (one.corrected or one.fetched, one.id), reverse=True)
-    return EventView(event, stories, points, tuple(store.events.tellers(event.id)), placed, tuple(changed))
+    return EventView(event, stories, articles, points, tuple(store.events.tellers(event.id)), placed, tuple(changed))
 
 
 def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:

@@ -205,6 +205,7 @@ class Nightly(Duty):
     ) -> None:  # fmt: skip
         self._file, self._hour, self._zone, self._learn, self._clock = file, hour, zone, learn, clock
         self._next = clock() + NIGHTLY_FIRST
+        self._unchanged: datetime | None = None  # the night of which no event had changed
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
         if self._clock() < self._next:
@@ -215,7 +216,7 @@ class Nightly(Duty):
             yield Wanted(kind=PRUNE, words=("prune", "--json"), limit=PRUNE_LIMIT)
         elif any(job.active for job in jobs if job.kind in (PRUNE, REVISE)):
             return
-        elif self._is_due(REVISE, jobs, at, now) and self._events_changed():
+        elif self._unchanged != at and self._is_due(REVISE, jobs, at, now) and self._events_changed(at):
             yield Wanted(kind=REVISE, words=("event", "revise", "--json"), limit=REVISE_LIMIT)
         elif self._learn and self._is_due(FIT, jobs, at, now):
             fits = self._fits()
@@ -227,12 +228,14 @@ class Nightly(Duty):
         tried = [job for job in jobs if job.kind == kind and job.started is not None]
         return not any(job.active or (job.started is not None and at <= job.started <= now) for job in tried)
 
-    def _events_changed(self) -> bool:
+    def _events_changed(self, night: datetime) -> bool:
         try:
             with closing(open_store(self._file.known.store, create=False)) as store:
-                return store.events.position("changed") > store.events.position("revised")
+                changed = store.events.position("changed") > store.events.position("revised")
         except StoreError:
             return False
+        self._unchanged = None if changed else night
+        return changed
 
     def _fits(self) -> tuple[bool, datetime | None] | None:
         """Whether there is anything to learn from, and when that was done last; ``None`` where there is no store."""

@@ -50,12 +50,14 @@ def upgrade() -> None:
         Column("moves", JSON, nullable=False), Column("undone", BigInteger),
         key="number", sqlite_autoincrement=True,
     )  # fmt: skip
+    make("event_redirects", Column("id", id, nullable=False), Column("event_id", id, nullable=False), key="id")
     make(
         "event_position", Column("name", exact(String(8), database), nullable=False), Column("seq", BigInteger, nullable=False), key="name"
     )
     _make_others(make, database)
     for table, columns in (
-        ("events", ("heat", "id")), ("events", ("last", "id")), ("events", ("changed", "id")), ("event_stories", ("event_id",)),
+        ("events", ("heat", "id")), ("events", ("last", "id")), ("events", ("changed", "id")), ("events", ("pinned", "id")),
+        ("event_stories", ("event_id",)),
         ("event_edits", ("event_id", "number")), ("assistant_calls", ("key",)), ("assistant_calls", ("at",)),
         ("board_ranks", ("source", "at")), ("board_ranks", ("at",)),
     ):  # fmt: skip

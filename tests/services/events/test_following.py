@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from event_texts import CATCH, FIRE, TRIAL, add
@@ -10,8 +11,9 @@ from factories import NOW
 
 from newsportal.events import EventClusters
 from newsportal.items import Link
-from newsportal.services.events import following
+from newsportal.services.events import editing, following
 from newsportal.services.events.following import EventFollower, rebuild, state_of, story_of, vector_of
+from newsportal.store.events import Events
 from newsportal.store.store import Store
 
 
@@ -50,6 +52,24 @@ def test_two_followers_do_not_disturb_each_other(store: Store) -> None:
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
     one.follow(store)
     assert store.events.of([trial])[trial].event_id == fire
+
+
+def test_an_event_that_went_while_a_story_was_placed_stays_gone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    follower = EventFollower()
+    fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, days=19)
+    follower.follow(store)
+    trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
+    place, edits = Events.place, [lambda: editing.join(store, catch, fire, by="", now=NOW)]
+
+    def late(self: Events, *args: Any, **said: Any) -> bool:
+        if edits:
+            edits.pop()()
+        return place(self, *args, **said)
+
+    monkeypatch.setattr(Events, "place", late)
+    follower.follow(store)
+    assert {one.event_id for one in store.events.of([fire, catch, trial]).values()} == {catch}
+    assert (store.events.event(fire), store.events.joined(fire)) == (None, catch)
 
 
 def test_threads_and_what_is_hidden_are_left_out(store: Store) -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from event_texts import CATCH, FIRE, TRIAL, add
 from factories import NOW
 
+from newsportal.events import EventClusters
+from newsportal.events.revision import components
 from newsportal.services.events import editing
-from newsportal.services.events.following import EventFollower, vector_over
+from newsportal.services.events.following import EventFollower, state_of, vector_over
 from newsportal.services.events.revising import Revision, revise
 from newsportal.store.events import Placed
 from newsportal.store.store import Store
 
 AGAIN = "灯笼作坊昨夜起火以后，青河市老城的消防员今天清理了灯笼作坊的火场，作坊主赵远山的轻伤已经包扎，大火扑灭用了三个小时。"
+
+MORE = "烧毁的灯笼作坊已经封门，老城的消防员说，青河市三年没有这样的大火。作坊主赵远山受了轻伤，邻居帮他搬走剩下的灯笼。"
 
 
 def place(store: Store, **events: list[str]) -> None:
@@ -83,6 +89,43 @@ def test_what_an_editor_takes_back_is_not_done_again(store: Store, mixed: tuple[
     editing.undo(store, edit.number, by="林", now=NOW)
     assert look(store).parted == 0
     assert {one.event_id for one in store.events.of(mixed).values()} == {"fire"}
+
+
+def test_an_event_that_changes_while_it_is_looked_at_is_left_to_the_next_pass(
+    store: Store, mixed: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fire, trial, catch = mixed
+    edits = [lambda: editing.split(store, "fire", [catch], by="林", now=NOW)]
+
+    def late(*args: Any) -> list[list[str]]:
+        if edits:
+            edits.pop()()
+        return components(*args)
+
+    monkeypatch.setattr("newsportal.services.events.revising.components", late)
+    assert look(store) == Revision(events=1, conflicts=1)
+    assert {store.events.of([id])[id].event_id for id in (fire, trial)} == {"fire"}
+    assert look(store).conflicts == 0
+
+
+def test_an_event_that_went_during_the_pass_hides_no_other_that_is_the_same(store: Store) -> None:
+    texts = {
+        "catch": ("海带丰收", CATCH),
+        "fire": ("老城灯笼作坊起火", FIRE),
+        "second": ("灯笼作坊火灾", AGAIN),
+        "third": ("灯笼作坊大火", MORE),
+    }
+    ids = {name: add(store, name, title, text, day) for day, (name, (title, text)) in enumerate(texts.items())}
+    place(store, **{name: [id] for name, id in ids.items()})
+    clusters = EventClusters()
+    for id, vector in store.events.vectors(9):
+        clusters.restore(state_of(id, vector))
+    likest = clusters.likest("fire")
+    assert likest is not None
+    edits = [lambda: editing.join(store, "catch", likest[0], by="林", now=NOW)]
+    revise(store, NOW, lambda done, total: edits.pop()() if edits else None, budget=2)  # the harvest and the fire
+    (other,) = {"second", "third"} - {likest[0]}
+    assert store.events.of([ids["fire"]])[ids["fire"]].event_id == store.events.of([ids[other]])[ids[other]].event_id
 
 
 def test_a_pass_is_bounded_and_the_next_one_goes_on(store: Store) -> None:

@@ -119,6 +119,21 @@ def test_events_that_changed_are_looked_at_again_between_the_two(file: SourcesRe
     assert [one.kind for one in night(file, NOW)] == ["fit"]
 
 
+def test_a_night_in_which_no_event_had_changed_is_over(file: SourcesReloader) -> None:
+    store, clock = open_store(file.known.store), Clock()
+    duty = Nightly(file, 4, SHANGHAI, learn=False, clock=clock)
+
+    def look(moment: datetime) -> list[Wanted]:
+        clock.now += duties.NIGHTLY_LOOK
+        return list(duty.wanted([Job("p", kind="prune", state="done", started=moment)], moment))
+
+    assert not look(NOW)
+    EventFollower().follow(store)
+    store.close()
+    assert not look(NOW + HOUR), "what comes by day waits for the next night"
+    assert [one.kind for one in look(NOW + 8 * HOUR)] == ["revise"]
+
+
 def crawl(minutes: float, stored: int) -> Job:
     return Job(f"c{minutes}", state="done", started=NOW, ended=NOW + timedelta(minutes=minutes), outcome=({"stored": stored},))
 
