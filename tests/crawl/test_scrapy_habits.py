@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-SPIDERS = ["forum", "gallery", "hub", "metasearch", "rss", "sitemap"]
+SPIDERS = ["forum", "gallery", "hub", "lists", "metasearch", "rss", "sitemap"]
 SOURCE = "溪峰在线"  # a feed and a region of the made-up Web
 OTHER = "海棠都市网"
 PIPELINE = """\
