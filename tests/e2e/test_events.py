@@ -33,7 +33,7 @@ def test_an_editor_names_an_event_takes_a_story_out_and_takes_that_back(visit: A
     assert page.locator("h1").inner_text() == "云岭峡谷三件事"
     page.get_by_text("移出报道").click()
     page.get_by_role("checkbox").first.check()
-    page.get_by_role("button", name="分为另一个事件").click()
+    page.get_by_role("button", name="拆分为新事件").click()
     page.get_by_role("status").wait_for()
     assert stories.count() == 2
     page.get_by_role("button", name="撤销").click()

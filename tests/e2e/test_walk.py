@@ -37,6 +37,8 @@ BEGINNINGS = (
     "/jobs/{job}",
     "/templates/site?name=port.example",
     "/models/新闻/1/delete",
+    "/boards",
+    "/offline",
 )
 
 NO_PAGES = re.compile(
@@ -51,6 +53,9 @@ NOT_REACHED = {
     "/search/suggest": "no page",
     "/robots.txt": "no page",
     "/favicon.ico": "no page",
+    "/manifest.webmanifest": "no page",
+    "/service-worker.js": "no page",
+    "/oembed": "no page",
     "/websub/{token}": "no page",
 }
 

@@ -72,7 +72,7 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "wide-json": lambda: html(f"<p>{SENTENCE * 4}</p>", f"<script type='application/ld+json'>[{'{},' * 40_000}{{}}]</script>"),
     "open-comment": lambda: html(f"<p>{SENTENCE}</p>" + "<!--" * 100_000),
     "open-quotes": lambda: html(f"<p>{SENTENCE}</p>" + "<a href=\"" * 50_000),
-    "angle-brackets": lambda: html("<" * 140_000 + SENTENCE + ">" * 400_000),
+    "angle-brackets": lambda: html("<" * 115_000 + SENTENCE + ">" * 400_000),
     "entities": lambda: html("&#x110000;&#0;&nbsp;&lt;&unknown;" * 20_000),
     "long-paragraphs": lambda: html("".join(f"<p>{n}{f'{n}{SENTENCE}' * 20}</p>" for n in range(1_200))),
     "pictures": lambda: html(f"<figure>{'<img src=/p/1.jpg>' * 10_000}</figure>{f'<p>{SENTENCE}</p>' * 4}"),

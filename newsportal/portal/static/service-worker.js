@@ -116,7 +116,11 @@ async function mark(event) {
   }
 }
 
-self.addEventListener("install", () => self.skipWaiting());
+/* What a leaving page says of what was looked at goes past this script: Chromium may lose it here. */
+self.addEventListener("install", (event) => {
+  event.addRoutes?.({ condition: { urlPattern: "/seen" }, source: "network" });
+  self.skipWaiting();
+});
 
 self.addEventListener("activate", (event) => event.waitUntil((async () => {
   await self.clients.claim();

@@ -54,10 +54,10 @@ BIG: Final[dict[str, Callable[[], str]]] = {
         f"<div class='a{'x' * (n % 40)} b{n % 50 * 'y'} c{n % 77 * 'z'}'><a class=username>N</a>{TIME}</div>" for n in range(7_500)
     ),
     "quotes": lambda: f"<div class=post><a class=username>x</a>{TIME}{'<blockquote class=quote>' * 15_000}x",
-    "wide trees": lambda: "".join(f"<div>{TIME}{'<p>x</p>' * n}</div>" for n in range(380)),
+    "wide trees": lambda: "".join(f"<div>{TIME}{'<p>x</p>' * n}</div>" for n in range(345)),
     "many shapes": lambda: "".join(
         f"<div>{TIME}{''.join(f'<{tag}>x</{tag}>' for tag in (('b', 'i', 'u', 'p', 'em')[n * m % 5] for m in range(60)))}</div>"
-        for n in range(1_200)
+        for n in range(950)
     ),
     "members": lambda: "<a href='/user/1'>a</a>" * 25_000,
     "ids": lambda: "".join(f"<div id=post_{n}><div id=postmessage_{n}>x</div></div>" for n in range(7_500)),
@@ -70,7 +70,7 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "json": lambda: f"<script type='application/ld+json'>{'[' * 100_000}</script>",
     "answers": lambda: f"<script type='application/ld+json'>{ANSWERS}</script>",
     "no answers": lambda: f"<script type='application/ld+json'>{NOTHINGS}</script>",
-    "open comments": lambda: "<!--" * 140_000,
+    "open comments": lambda: "<!--" * 115_000,
     "signatures and pictures": lambda: post(1) + post(2, "<div class=signature>q</div><img src=/b.png>" * 15_000) + post(3),
     "hinted posts in posts": lambda: "".join(
         f"<div id=post_{n}><div class=authi><a>u{n}</a></div><em id=authorposton{n}>{TIME}</em><div id=postmessage_{n}>x {n}"
