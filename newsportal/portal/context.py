@@ -99,7 +99,7 @@ class Portal:
     crawls: bool = False
     _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
-    asking: RateLimit = field(default_factory=lambda: RateLimit(ASKED_AT_ONCE, ASKED_A_SECOND), repr=False, compare=False)
+    assistant_pace: RateLimit = field(default_factory=lambda: RateLimit(ASKED_AT_ONCE, ASKED_A_SECOND), repr=False, compare=False)
     compilations: Compilations = field(default_factory=Compilations, repr=False, compare=False)
     _related: BackgroundCache[list[str]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(RELATED_SECONDS, 2_000), RELATED_WITHIN), repr=False, compare=False

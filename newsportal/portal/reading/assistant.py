@@ -73,7 +73,7 @@ def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> Stored
     task = next((task for task in tasks if task.purpose == purpose), None)
     if task is None or visit.signed_in is None:
         raise HTTPException(404)
-    if not visit.portal.store.assistant.answers([task.key]) and not visit.portal.asking.allows(visit.signed_in.person.id):
+    if not visit.portal.store.assistant.answers([task.key]) and not visit.portal.assistant_pace.allows(visit.signed_in.person.id):
         raise HTTPException(429)
     answer = AssistantClient(visit.portal.store, visit.portal.config).ask(task, visit.portal.now())
     log(visit.request, "assistant.ask", thing, {"do": purpose})
