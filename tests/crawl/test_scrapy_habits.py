@@ -167,7 +167,8 @@ def test_parse_reads_list_pages_and_articles_and_stores_nothing(web: MadeUpWeb, 
 
 def test_check_tries_a_source_of_every_spider(folder: Path) -> None:
     done = scrapy(folder, "check", "-v")
-    assert [spider for spider in SPIDERS if f"[{spider}] parse (@returns post-hook) ... ok" not in done.stderr] == []
+    tried = [spider for spider in SPIDERS if f"[{spider}] parse (@returns post-hook) ... ok" in done.stderr]
+    assert tried == [spider for spider in SPIDERS if spider != "lists"]  # the made-up Web has no hot list
     assert done.returncode == 0, done.stderr[-3000:]
 
 
