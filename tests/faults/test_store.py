@@ -39,7 +39,7 @@ def own_disk(folder: Path, room: int) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", str(folder)], capture_output=True, check=False)
+        subprocess.run(["umount", "-l", str(folder)], capture_output=True, check=False)
 
 
 def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
