@@ -144,7 +144,7 @@ class Events(Part):
             connection.execute(delete(EVENT_STORIES).where(EVENT_STORIES.c.by.is_(None)))
             _refresh(connection, set(connection.scalars(select(EVENTS.c.id))))
             upsert(connection, EVENT_POSITION, [{"name": "log", "seq": 0}], update=("seq",))
-            return list(connection.scalars(select(EVENTS.c.id)))
+            return list(connection.scalars(select(EVENTS.c.id).order_by(EVENTS.c.id)))
 
     def remember(self, vectors: Mapping[str, str]) -> None:
         """Keep what the algorithm remembers of events."""
