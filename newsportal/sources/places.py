@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 
@@ -24,14 +23,6 @@ PLACES = ("feeds", "sitemaps", "regions", "forums", "galleries", "lists")
 """The keys of sources.yaml under which places stand: their entries may name topics and a category."""
 
 ADDRESS_KEYS = ("url", "prefix", "seeds", "boards")
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    except ValueError:
-        return "", None, None
 
 
 class Place(Source):
@@ -70,7 +61,9 @@ class Place(Source):
 
     def sign_in(self, url: str) -> dict[str, str]:
         """The headers that go with a request for ``url``, names in lower case: empty for another host, port or scheme than the source's."""
-        if not self.signs_in or _origin(url) not in map(_origin, self.addresses):
+        from newsportal.net.egress.client import origin  # loads the network's libraries, which a file does not need to be read
+
+        if not self.signs_in or origin(url) not in map(origin, self.addresses):
             return {}
         found = {name.lower(): value.get_secret_value() for name, value in self.headers.items()}
         cookies = [found.get("cookie"), *(f"{name}={value.get_secret_value()}" for name, value in self.cookies.items())]
@@ -79,7 +72,7 @@ class Place(Source):
     @model_validator(mode="after")
     def _signs_in_over_https(self) -> Self:
         for key in ("headers", "cookies"):
-            if getattr(self, key) and not all(_origin(url)[0] == "https" for url in self.addresses):
+            if getattr(self, key) and not all(url.lower().startswith("https:") for url in self.addresses):
                 raise mistake(Message("sources.secret-http"), at=(key,))
         return self
 

@@ -205,9 +205,13 @@ async def _follow(
     raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
 
 
-def origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc
+def origin(url: str) -> tuple[str, str | None, int | None]:
+    """Scheme, host and port: what a request's secrets are bound to. An address that cannot be read has none of them."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    except ValueError:
+        return "", None, None
 
 
 async def _ask(
