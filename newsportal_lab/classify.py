@@ -36,7 +36,7 @@ def classify(
 ) -> None:
     """Classify texts: {"id", "text"} a line, with "title" if there is one; out comes {"id", "label", "scores"}.
 
-    The label is null where none fits. A line that is no document gives a line with "error", and the run goes on.
+    The label is null where none fits. A line that is no document gives a line with "error".
     """
     if [model is None, corpus is None, not by_lexicon].count(False) != 1:
         raise typer.BadParameter("say one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")

@@ -24,8 +24,7 @@ def dedup(
 ) -> None:
     """Find reposts: for every document the earlier one that it repeats, why and how surely, one JSON line each.
 
-    A document has id, url, title, text and published, in time order. A line that is no document gives a line with "error", and the
-    run goes on.
+    A document has id, url, title, text and published, in time order. A line that is no document gives a line with "error".
     """
     try:
         found = finder(algorithm)

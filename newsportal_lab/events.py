@@ -20,10 +20,10 @@ def events(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line, in time order; - for standard input.")],
     out: OutFile = None,
 ) -> None:
-    """Group documents into events: launch and recall, crime, trial and sentence are one, under whatever titles.
+    """Group documents into events: launch and recall, crime, trial and sentence are one.
 
     A document has id, title, text and published, in time order. Out comes {"id", "event", "score", "words"}: the event by the id of
-    its first document, the cosine, and the words that decided. A line that is no document gives a line with "error", and the run goes on.
+    its first document, the cosine, and the words that decided. A line that is no document gives a line with "error".
     """
     answer_file(file, lambda lines: answers(lines, EventClusters()), out, "clustering")
 

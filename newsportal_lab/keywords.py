@@ -108,8 +108,7 @@ def keywords(
 ) -> None:
     """Find the keywords of texts: {"id", "title", "text"} a line; out comes {"id", "keywords": [{"word", "weight"}]}.
 
-    The weightiest come first; weights compare within one document alone. A line that is no document gives a line with "error", and
-    the run goes on.
+    Weights compare within one document alone. A line that is no document gives a line with "error".
     """
     if algorithm not in ALGORITHMS:
         raise typer.BadParameter(f"{algorithm!r} is none of: {', '.join(ALGORITHMS)}", param_hint="--algorithm")

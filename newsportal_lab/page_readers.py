@@ -42,9 +42,9 @@ def answer_pages(
 
 
 def links(path: Pages, url: Address = None, out: OutFile = None) -> None:
-    """Sort the links of saved list pages into article, hub and other: one JSON line a page, its links in page order.
+    """Sort the links of saved list pages into article, hub and other: one JSON line a page.
 
-    A page that cannot be read gives a line with "error", and the run goes on.
+    A page that cannot be read gives a line with "error".
     """
     from newsportal.extractors.lists import hub
 
@@ -67,9 +67,9 @@ def pager(
     ] = None,
     out: OutFile = None,
 ) -> None:
-    """Find the further pages of saved articles: one JSON line a page, its own address first, then those that follow, in order.
+    """Find the further pages of saved articles: one JSON line a page, its own address first.
 
-    A page that cannot be read gives a line with "error", and the run goes on.
+    A page that cannot be read gives a line with "error".
     """
     from newsportal.extractors.article.refusal import refuse_bytes
     from newsportal.extractors.lists.page_turns import NOWHERE
@@ -92,9 +92,9 @@ def posts(
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(POSTERS)}.")] = "best",
     out: OutFile = None,
 ) -> None:
-    """Read the posts of forum threads: author, time, floor, text, quotations, pictures. One JSON line a page, its posts in page order.
+    """Read the posts of forum threads: author, time, floor, text, quotations, pictures. One JSON line a page.
 
-    A page without posts has a line with "error", and the run goes on.
+    A page without posts has a line with "error".
     """
     try:
         extract = poster(algorithm)
@@ -125,7 +125,7 @@ def results(
 ) -> None:
     """Read saved pages of search engines: title, link, site, summary and date of every result, one JSON line a page.
 
-    A page that cannot be read (captcha, broken file) gives a line with "error", and the run goes on.
+    A page that cannot be read (captcha, broken file) gives a line with "error".
     """
     from newsportal.extractors.lists import engines, result_pages
 

@@ -18,7 +18,7 @@ Below = Annotated[str | None, typer.Option("--directory", "-d", help="Only this 
 
 
 def list_(file: File, as_json: AsJson = False) -> None:
-    """List the sites of a library: their templates, the pages these stand for, and the pages that wait for a sibling."""
+    """List the sites of a library with their templates, and the pages that wait for a sibling."""
     rows = [
         {
             "site": site,
@@ -32,7 +32,7 @@ def list_(file: File, as_json: AsJson = False) -> None:
 
 
 def show(file: File, site: Site, directory: Below = None, as_json: AsJson = False) -> None:
-    """Show a site's templates: directory, pages, where the text is (contentTagSeq) and the tree of the page (structureTagSeq)."""
+    """Show a site's templates: directory, pages, contentTagSeq and structureTagSeq."""
     wanted = _directory(directory)
     library = load(file)
     found = [(one, template) for host, one, template in library if host == site and one[: len(wanted)] == wanted]
@@ -48,7 +48,7 @@ def show(file: File, site: Site, directory: Below = None, as_json: AsJson = Fals
 
 
 def forget(file: File, site: Site, directory: Below = None) -> None:
-    """Make a library forget a site, or one of its directories: templates and pages that wait. What comes later is learnt anew."""
+    """Make a library forget a site, or one of its directories."""
     library = load(file)
     if site not in library.sites:
         raise typer.BadParameter(f"the library does not know {site}", param_hint="SITE")

@@ -27,7 +27,7 @@ from newsportal.services.alerts.run import Work, follow_conditions, send_test, s
 from newsportal.services.events.following import EventFollower
 from newsportal.services.publishing.base import PutOff, Refused
 
-Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, by its name or how its id begins; see newsportal alert list.")]
+Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, by its name or how its id begins.")]
 
 YEAR: Final = 366
 HOURS_A_DAY: Final = 24
@@ -74,7 +74,7 @@ def preview_(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """What an alert would have sent in the last days, had it been there; a briefing or what rises at each of its hours."""
+    """Show what an alert would have sent in the last days."""
     with open_work(sources) as work:
         found = preview(work, alert_named(work, which), days, hours=days * HOURS_A_DAY)
         by_day = found.by_day(work.zone)
@@ -110,7 +110,7 @@ def send(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Send alerts without the portal: for servers on which no serve or up runs."""
+    """Send alerts where no serve or up runs."""
     events = EventFollower()
     with open_work(sources) as work:
         while True:

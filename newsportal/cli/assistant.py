@@ -29,7 +29,7 @@ class Checked:
 
 
 def check(sources: SourcesFile = None, as_json: AsJsonLine = False) -> None:
-    """Ask the model for one word, outside the budget, and show what today's calls and tokens are. Exit status 1 if it does not answer."""
+    """Ask the model for one word, and show today's calls and tokens. Exit status 1 if it does not answer."""
     known = load(sources)
     settings = known.assistant
     with closing(open_store(known.store)) as store:

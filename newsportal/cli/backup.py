@@ -29,14 +29,14 @@ FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # how a backup is called in a folder,
 
 def backup(
     place: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to: a name in .tar.zst or .zip, or a folder, where it gets a name by the time.")
+        Path, typer.Argument(metavar="FILE", help="A file in .tar.zst or .zip, or a folder, where it gets a name by the time.")
     ],
-    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: keep so many of the backups there, the newest.")] = None,
+    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: keep so many, the newest.")] = None,
     store: Annotated[str | None, typer.Option(help="Another store than that of sources.yaml.")] = None,
     sources: SourcesFile = None,
     as_json: AsJsonLine = False,
 ) -> None:
-    """Save everything of a store, and sources.yaml, in one file, while others read and write. `newsportal restore` reads it back."""
+    """Save a store and sources.yaml in one file, while others read and write."""
     written = sources or find()
     known = None if store else load(sources)
     uri = known.store if known else store or ""
@@ -87,7 +87,7 @@ def restore(
     check: Annotated[bool, typer.Option("--check", help="Only read the backup and check it.")] = False,
     as_json: AsJsonLine = False,
 ) -> None:
-    """Read a backup into an empty store, of whatever kind. The whole file is checked before anything is written."""
+    """Read a backup into an empty store of any kind. It is checked before anything is written."""
     with count_bar(quiet=as_json) as tell:
         manifest = checked(file, tell)
         row = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}

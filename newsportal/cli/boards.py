@@ -21,7 +21,7 @@ def boards(
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Show hot lists as their last visits found them: ranks, heat, since when each entry stands there, and which stories tell of it."""
+    """Show hot lists as their last visits found them: ranks, heat, since when, and the stories of each entry."""
     with open_record(sources) as (known, store):
         found = compile_boards(store, known, datetime.now(UTC), name)
     if name is not None and not found:

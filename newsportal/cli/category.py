@@ -15,8 +15,8 @@ from newsportal.sources import edit
 from newsportal.sources.categories import drop, list_categories, put, values_of
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A category, as `category list` shows it.")]
-Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; may be repeated; '' for none.")]
-Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that only hints at it; may be repeated; '' for none.")]
+Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; repeatable; '' for none.")]
+Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that hints at it; repeatable; '' for none.")]
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -37,7 +37,7 @@ def set_(
     enabled: Annotated[bool | None, typer.Option("--on/--off", help="Whether the lexicon may give it.")] = None,
     sources: SourcesFile = None,
 ) -> None:
-    """Write what sources.yaml says of a category, or a new one; what is not named stays."""
+    """Change a category in sources.yaml, or add one; what is not named stays."""
     path = sources_path(sources)
     found = next((one for one in list_categories(load(path).categories) if one.name == name), None)
     if rename and (found is None or found.packaged is not None):
@@ -51,7 +51,7 @@ def set_(
 
 
 def remove(name: Name, sources: SourcesFile = None) -> None:
-    """Take out what sources.yaml says of a category; stored articles keep it."""
+    """Take a category out of sources.yaml; stored articles keep it."""
     path = sources_path(sources)
     there = [one.name for one in load(path).categories]
     if name not in there:

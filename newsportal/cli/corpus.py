@@ -36,7 +36,7 @@ LEFT = {
 
 
 def import_(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; it is made if there is none of this name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus, made if it is new.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; - for standard input.")],
     form: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMS)}; auto goes by the name.")] = "auto",
     encoding: Annotated[str, typer.Option(help="Of the files, such as gb18030.")] = UTF8,
@@ -45,7 +45,7 @@ def import_(
 ) -> None:
     """Bring labelled texts from files: JSON lines {"text", "label"} (also "title", "id"), CSV, or a folder of LABEL/*.txt.
 
-    Each file is taken as a whole or, if a line of it is wrong, not at all. What is there already is not taken twice.
+    A file with a wrong line is not taken at all, and nothing is taken twice.
     """
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
@@ -102,16 +102,16 @@ def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -
 
 
 def from_store(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; it is made if there is none of this name.")] = CATEGORIES,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus, made if it is new.")] = CATEGORIES,
     least: Annotated[int, typer.Option("--min-chars", min=1, help="Leave out shorter texts.")] = LEAST_CHARS,
     most: Annotated[int, typer.Option("--per-label", min=1, help="Documents of a label at most.")] = PER_LABEL,
     since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let stored articles label themselves: those from feeds and regions whose category sources.yaml tells, and those an editor corrected.
+    """Let stored articles label themselves: by the category of their source, and by editors.
 
-    A story counts once, and no site gives more than half of a label once others give some. Run it again for what is new.
+    A story counts once, and no site gives more than half of a label. Run it again for what is new.
     """
     with open_record(sources) as (known, store), report_progress() as say:
         found = gather(known, store, name, least=least, most=most, since=moment(since), progress=say)
@@ -130,8 +130,8 @@ def from_store(
 
 def label(
     id: Annotated[str, typer.Argument(metavar="ID", help="A stored article, or a document of the corpus.")],
-    label: Annotated[str | None, typer.Argument(metavar="[LABEL]", help="What it is; it stands whatever sources and models say.")] = None,
-    corpus: Annotated[str, typer.Option(help="The corpus; it is made if there is none of this name.")] = CATEGORIES,
+    label: Annotated[str | None, typer.Argument(metavar="[LABEL]", help="What it is, whatever sources and models say.")] = None,
+    corpus: Annotated[str, typer.Option(help="The corpus, made if it is new.")] = CATEGORIES,
     by: Annotated[str | None, typer.Option(help="Who says so; default: the user of this machine.")] = None,
     leave_out: Annotated[bool, typer.Option("--leave-out", help="It has no label: leave it out of training for ever.")] = False,
     sources: SourcesFile = None,
@@ -139,7 +139,7 @@ def label(
 ) -> None:
     """Correct a label, or give a stored article one. The former label is kept.
 
-    In the corpus categories it is also the article's category from now on, whatever a model says.
+    In the corpus categories it is also the article's category from now on.
     """
     if (label is None) != leave_out:
         raise typer.BadParameter("say either a label or --leave-out", param_hint="LABEL")
@@ -160,7 +160,7 @@ EXCERPT = 60  # characters of a document that a line shows
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """List the corpora: how many documents and labels, how many versions of a model, and which of them is active (in use)."""
+    """List the corpora: documents, labels, versions of the model, and the active one."""
     with open_record(sources) as (_, store):
         corpora = store.corpora.all()
     rows = [{"corpus": row.pop("name"), **row} for row in map(asdict, corpora)]
@@ -177,7 +177,7 @@ def show(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a corpus: documents of each label, whence their labels are and how old; with --label or --limit the documents too."""
+    """Show a corpus: documents of each label, where labels come from; with --label or --limit the documents too."""
     most = limit if limit is not None else 0 if label is None else SHOWN
     with open_record(sources) as (_, store):
         corpus_named(store, name)

@@ -44,7 +44,7 @@ def list_(
 
 
 def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Show an event: its turning points, its stories with the words that put them there, who reported, what editors changed."""
+    """Show an event: its turning points, its stories with the words that put them there, what editors changed."""
     with open_record(sources) as (known, store):
         event = editing.existing(store, store.events.joined(id) or id)
         seen, edits = view(store, event, ZoneInfo(known.portal.timezone)), store.events.edits(id)
@@ -62,7 +62,7 @@ def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> No
 
 
 def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Put all stories into events anew; those that editors put somewhere stay there. May be stopped: the portal goes on."""
+    """Put all stories into events anew; those that editors put somewhere stay there."""
     with open_record(sources) as (_, store), count_bar(quiet=as_json) as tell:
         done = following.rebuild(store, lambda position, last: tell("changes", position, last))
     if as_json:
@@ -72,9 +72,9 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 
 
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Look again at the events that changed since the last time: part what does not hang together, join what is one event.
+    """Look again at the events that changed: part what does not hang together, join what is one event.
 
-    newsportal up does it each night. What editors named, pinned or put somewhere stays; they take back what was done with event undo.
+    newsportal up does it each night. What editors did stays; event undo takes it back.
     """
     with open_record(sources) as (_, store), report_progress() as tell:
         done = revising.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
@@ -88,7 +88,7 @@ def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 
 def rename(
     id: Id,
-    title: Annotated[str, typer.Argument(help="Its title; empty: that of the story that most sites told.")],
+    title: Annotated[str, typer.Argument(help="Its title; empty: that of its most reported story.")],
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -106,7 +106,7 @@ def pin(
 
 
 def split(id: Id, stories: Stories, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Take stories out of an event into one of their own, for good."""
+    """Take stories out of an event into one of their own."""
     with changing(sources) as (store, log):
         new, number = editing.split(store, id, stories, **edited_now(log))
         print_edit(new, number, as_json)
@@ -128,7 +128,7 @@ def undo(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Take an edit back, as long as nobody changed the same since."""
+    """Take an edit back, unless the same was changed since."""
     with changing(sources) as (store, log):
         print_edit(editing.undo(store, number, **edited_now(log)).event_id, number, as_json)
 

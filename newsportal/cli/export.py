@@ -58,14 +58,14 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write, - for standard output (the default).")] = None,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
-    source: Annotated[str | None, typer.Option(help="Only what this source brought: its name, or feed:NAME as rows have it.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only what this source brought: its name, or feed:NAME.")] = None,
     since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
     until: Annotated[str | None, typer.Option(help="Only from before this date or time.")] = None,
     bom: Annotated[bool, typer.Option("--bom/--no-bom", help="Begin CSV with the mark by which Excel knows UTF-8.")] = True,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of an article, and nothing else.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Write what is stored: articles as lines (jsonl), rows (csv, parquet) or pages (warc); threads and photo stories with all theirs."""
+    """Write what is stored: articles as lines (jsonl), rows (csv, parquet) or pages (warc)."""
     if schema:
         typer.echo(json.dumps(SCHEMA, ensure_ascii=False, indent=2))
         return

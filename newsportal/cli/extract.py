@@ -125,13 +125,13 @@ def extract(
     out: Out = None,
     library: Annotated[
         Path | None,
-        typer.Option("--library", help="The file where an algorithm that learns (best, url_tree) keeps what it knows of sites."),
+        typer.Option("--library", help="The file where best or url_tree keeps what it learns of sites."),
     ] = None,
     render: Annotated[bool, typer.Option("--render", help="For an address: show its pages to a browser first.")] = False,
 ) -> None:
-    """Read the main content of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
+    """Read the main content of pages: title, text, date, author, pictures, one JSON line a page. An address is read over all its pages.
 
-    A page that gives no content has a line with "error", and the run goes on.
+    A page that gives no content has a line with "error".
     """
     write = writer(form, source, out)
     try:

@@ -17,7 +17,7 @@ Rows = Iterable[dict[str, Any]]
 Format = Annotated[str, typer.Option("--format", "-f", help="json: a line a page; markdown, text or html: the body of each page alone.")]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", help="Where to write; standard output by default. A folder for the bodies of a folder's pages."),
+    typer.Option("--out", "-o", help="Where to write (a folder for a folder's bodies); default: standard output."),
 ]
 
 

@@ -27,7 +27,7 @@ from newsportal.sources.uris import mask
 ASIDE = 1000  # requests set aside that are looked through for one that is named; more are no accident but a fault of ours
 Spider = Annotated[str | None, typer.Option(help="Only this queue: its spider's name.")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="An id, how it begins, or an address; default: all.")]
-Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts that are listed, those with most waiting.")]
+Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts that are listed.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class OpenQueues:
 def frontier(
     context: typer.Context, spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False
 ) -> None:
-    """Tell how the queue of requests stands: what waits, who works, which hosts are busy, what was set aside."""
+    """Show what waits, who works, which hosts are busy, what was set aside."""
     if context.invoked_subcommand is None:
         status(spider, hosts, sources, as_json)
 
 
 def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Tell how the queue of requests stands: what waits, who works, which hosts are busy, what was set aside."""
+    """Show what waits, who works, which hosts are busy, what was set aside."""
     with open_queues(sources, spider) as found:
         states = [queue.state(hosts) for _, queue in found.queues]
         retries = [row for _, queue in found.queues for row in queue.retries()]
@@ -63,7 +63,7 @@ def aside(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the requests that were set aside because several workers died while they handled them."""
+    """List the requests that were set aside because several workers died of them."""
     with open_queues(sources, spider) as found:
         rows = [
             {"queue": name, "id": one.task.id, "url": url_of(one.task.body), **pick(one.task, "host", "source")}
@@ -84,19 +84,19 @@ def aside(
 
 
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Put requests that were set aside back into the queue, with no failure counted."""
+    """Put requests that were set aside back into the queue."""
     with open_queues(sources, spider) as found:
         _print_count("again", sum(queue.again(which) for queue, which in _chosen(found, ids)), "{} will be asked for again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Forget requests that were set aside. Articles among them are asked for again when a list page names them."""
+    """Forget requests that were set aside; articles are asked for again when a list page names them."""
     with open_queues(sources, spider) as found:
         _print_count("dropped", sum(queue.drop(which) for queue, which in _chosen(found, ids)), "{} forgotten", as_json)
 
 
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Forget everything that waits. What workers have in hand is finished; articles are asked for again when a list page names them."""
+    """Forget everything that waits; articles are asked for again when a list page names them."""
     with open_queues(sources, spider) as found:
         states = [queue.state(1) for _, queue in found.queues]
         waiting = sum(state.waiting + state.later for state in states)

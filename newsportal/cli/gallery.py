@@ -33,9 +33,9 @@ def gallery(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON line a page or story.")] = False,
 ) -> None:
-    """Read a photo story: its pictures in order, each with its caption. An address is read over all its pages.
+    """Read a photo story: its pictures in order, with captions. An address is read over all its pages.
 
-    A page that holds none has a line with "error", and the run goes on.
+    A page that holds none has a line with "error".
     """
     refuse_for_folder(url, source)
     if pattern is not None:

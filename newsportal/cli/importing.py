@@ -147,9 +147,9 @@ def import_files(
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each row, and one of all.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Store articles from files: JSON lines, CSV, Parquet or WARC. What is there already is not stored twice; reposts are folded.
+    """Store articles from files: JSON lines, CSV, Parquet or WARC. Nothing is stored twice; reposts are folded.
 
-    A row that is no article is told with its line, and the rest goes on. Exit status 1 if a file cannot be read.
+    A row that is no article is reported. Exit status 1 if a file cannot be read.
     """
     known = load(sources)
     use_own_words(known)

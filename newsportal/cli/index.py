@@ -26,13 +26,13 @@ def index(context: typer.Context, sources: SourcesFile = None, as_json: AsJson =
 
 
 def status(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Tell how the search index stands: what it is, its articles and size, how far it is behind the store."""
+    """Show the search index: its articles and size, how far it is behind the store."""
     with open_all(sources) as (_, store, opened):
         print_status(opened, store, as_json=as_json)
 
 
 def rebuild(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Build the search index anew from the store. Searches go on in the present one; what comes in meanwhile is taken in at the end."""
+    """Build the search index anew from the store. Searches go on meanwhile."""
     with open_all(sources) as (_, store, opened):
         total = store.tally().articles
         with count_bar(quiet=as_json) as update:

@@ -18,11 +18,11 @@ from newsportal.services.learning.evaluation import put_to_use, side_by_side, st
 from newsportal.store.models import Model
 
 Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="A version; default: the one in use.")]
-ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write the figures with tables and a plot to this HTML file.")]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write the figures with a plot to this HTML file.")]
 
 
 def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """List the versions, newest first, with their figures on the documents that each has not seen."""
+    """List the versions, newest first, with their figures."""
     with open_record(sources) as (_, store):
         models = store.corpora.models(name)
     rows: list[dict[str, Any]] = []
@@ -50,7 +50,7 @@ def _state(model: Model) -> str:
 def show(
     name: CorpusName, version: Version = None, report: ReportFile = None, sources: SourcesFile = None, as_json: AsJson = False
 ) -> None:
-    """Show a version: what it was trained on, its figures, and which labels it takes for which."""
+    """Show a version: what it was trained on, its figures and confusions."""
     with open_record(sources) as (_, store):
         model = store.corpora.model(name, version)
     called = f"{name}, version {model.version}"
@@ -72,7 +72,7 @@ def compare(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare versions on the same documents: those that none of them has seen, under the labels that they have today."""
+    """Compare versions on the documents that none of them has seen."""
     with open_record(sources) as (_, store), report_progress() as say:
         reports, unread = side_by_side(store, name, versions or stored_versions(store, name), say)
     for line in unread:
@@ -97,7 +97,7 @@ def activate(
 
 
 def rollback(name: CorpusName, sources: SourcesFile = None) -> None:
-    """Go back to the version that was in use before; again and again, to earlier ones."""
+    """Go back to the version that was in use before."""
     with open_record(sources) as (_, store):
         version = store.corpora.rollback(name, now=datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use again")
@@ -109,7 +109,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Delete versions with their figures, never the one in use. They cannot be had back, and their numbers are not used again."""
+    """Delete versions with their figures, for good; never the one in use."""
     with open_record(sources) as (_, store):
         for version in versions:
             store.corpora.model(name, version)

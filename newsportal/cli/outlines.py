@@ -27,14 +27,14 @@ SHOWN = 20
 
 def import_(
     source: Annotated[str, typer.Argument(metavar="FILE|URL", help="An OPML file, its address, or - for standard input.")],
-    category: Annotated[str | None, typer.Option(help="The category of all of them; default: the folder they lie in.")] = None,
-    disabled: Annotated[bool, typer.Option("--disabled", help="Write them with enabled: false, to be switched on one by one.")] = False,
+    category: Annotated[str | None, typer.Option(help="Their category; default: their folder.")] = None,
+    disabled: Annotated[bool, typer.Option("--disabled", help="Write them with enabled: false.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added, and add nothing.")] = False,
     yes: Yes = False,
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each feed of the list.")] = False,
 ) -> None:
-    """Add the feeds of an OPML list (FreshRSS, Miniflux, Feedly …) to sources.yaml; folders become categories."""
+    """Add the feeds of an OPML list to sources.yaml; folders become categories."""
     path = sources_path(sources)
     known = load(path)
     if "://" in source:
@@ -71,7 +71,7 @@ def export(
     everything: Annotated[bool, typer.Option("--all", help="Feeds that are switched off, too.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Write the feeds of sources.yaml as an OPML list for other readers; categories become folders."""
+    """Write the feeds of sources.yaml as an OPML list; categories become folders."""
     known = load(sources)
     text = write(known.portal.title, outlines(known.feeds, everything=everything), datetime.now(UTC))
     if secret := sum(known.is_secret(feed.url) for feed in known.feeds if feed.enabled or everything):

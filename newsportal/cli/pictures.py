@@ -95,7 +95,7 @@ def pictures(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Tell which pictures most stories show, which are left out of photo stories and why, and how full the cache is."""
+    """List the pictures that most stories show, which are left out and why, and the size of the cache."""
     from newsportal.portal.reading.picture_cache import PictureCache
 
     with open_record(sources) as (found, store):

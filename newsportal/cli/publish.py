@@ -76,7 +76,7 @@ def status(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell how many articles wait, are done and failed at each target, and why those failed."""
+    """Count the articles that wait, are done and failed at each target, and say why."""
     if state is not None and state not in STATES:
         raise typer.BadParameter(f"{state!r} is no state; there are: {', '.join(STATES)}", param_hint="--state")
     with open_record(sources) as (known, store):
@@ -209,7 +209,7 @@ def unpublish(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take articles back, and keep them from being published again until somebody asks (newsportal publish again ARTICLE)."""
+    """Take articles back until they are published again (newsportal publish again ARTICLE)."""
     with targets_of(sources, target) as (store, targets):
         now, number = datetime.now(UTC), 0
         ids = [article_named(store, name) for name in article]

@@ -41,11 +41,11 @@ def fit(
     spark: Annotated[
         str | None, typer.Option(metavar="MASTER", help="Compute on Apache Spark: local[*] or spark://HOST:7077; needs Java.")
     ] = None,
-    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others where they need it.")] = False,
+    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn from what readers looked at; the portal uses it within a minute. Views of more than a year ago are deleted first.
+    """Learn from what readers looked at; the portal uses it within a minute.
 
     The same is learnt here and on Spark.
     """
@@ -83,10 +83,9 @@ def import_(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take over what readers looked at elsewhere: JSON lines or CSV with reader, story, at, and perhaps seen of pictures.
+    """Take over what readers looked at elsewhere: JSON lines or CSV with reader, story, at, seen of pictures.
 
-    A story is named by its id here or by its address. A wrong line is told, and nothing of the file taken; the same file again changes
-    nothing. Views of more than a year ago are not kept.
+    A story is named by its id here or by its address. Of a file with a wrong line nothing is taken; the same file again changes nothing.
     """
     if form not in (*FORMS, "auto"):
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}, auto", param_hint="--format")
@@ -123,7 +122,7 @@ def export(
 ) -> None:
     """Write what readers looked at, as `recommend import` reads it: by reader and story.
 
-    A reader's name is what the cookie of the reader's browser holds; use --anonymous for data that leave your organisation.
+    Use --anonymous for data that leave your organisation.
     """
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
@@ -166,7 +165,7 @@ BY: Final = {
 def show(
     sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Everything as one line of JSON.")] = False
 ) -> None:
-    """Show what was learnt: figures of the latest fit, reading by month, and how interest fades, beside the curve that was fitted to it."""
+    """Show what was learnt: figures of the latest fit, reading by month, and how interest fades."""
     with open_record(sources) as (_, store):
         fits = store.readers.fits()
         views, readers = store.readers.counts()
@@ -229,7 +228,7 @@ def for_(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what a reader is recommended now, and why. Nothing is recorded by asking."""
+    """Show what a reader is recommended now, and why."""
     if (reader is None) != new:
         raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
     with open_record(sources) as (known, store):

@@ -25,13 +25,13 @@ def rising(
     days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days that are compared with the four weeks before them.")] = 1,
     at: Annotated[
         str | None,
-        typer.Option(help="What would have risen on this day or at this time (2026-03-01T08:30), from what was fetched by then."),
+        typer.Option(help="What would have risen on this day, or at this time (2026-03-01T08:30)."),
     ] = None,
     count: Annotated[int, typer.Option(min=1, max=200, help="At most so many events, and so many words.")] = ENTRIES,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Show which words, names and events rise: how many stories have them, how many their own past expects, and how unlikely that is."""
+    """Show which words, names and events rise: their stories, and those that their past expects."""
     with open_record(sources) as (known, store):
         try:
             board = compile_board(store, end(at, "--at") or datetime.now(UTC), days, topic=topic, count=count)

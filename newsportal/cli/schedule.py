@@ -242,7 +242,7 @@ def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = 
 
 
 def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
-    """Ask a job to end: what it has in hand is stored, the rest waits for the next. Asked a second time it ends at once."""
+    """Ask a job to end in order; asked a second time it ends at once."""
     runner, job = _job(id, scrapyd, local, project, sources)
     if not runner.cancel(job.id):
         raise NewsportalError(f"job {job.id} does not run any more")

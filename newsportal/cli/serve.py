@@ -37,13 +37,11 @@ BROWSER_DELAY = 0.8  # seconds until the server answers: a browser that comes ea
 HOSTS: Final = 10
 ASIDE: Final = 20  # rows of the page of queues; newsportal frontier lists them all
 
-AccessLog = Annotated[
-    bool, typer.Option("--access-log", help="Log every request: from where, method, address without its query, status, bytes, seconds.")
-]
+AccessLog = Annotated[bool, typer.Option("--access-log", help="Log every request, its address without the query.")]
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every one of this machine.")] = DEFAULT_HOST,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all.")] = DEFAULT_HOST,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
     sources: SourcesFile = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the portal in the browser.")] = False,

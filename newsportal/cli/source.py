@@ -79,7 +79,7 @@ def init(
     preset: Annotated[str | None, typer.Option(help=f"A paper's system: {', '.join(PRESETS)}.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
-    """Write a sources.yaml to start from, its schema, and the scrapy.cfg that makes the folder a Scrapy project."""
+    """Write a sources.yaml to start from, its schema, and a scrapy.cfg."""
     if preset is not None and preset not in PRESETS:
         near = did_you_mean(preset, PRESETS)
         raise typer.BadParameter(f"no preset is called {preset!r}; there are: {', '.join(PRESETS)}" + (f"; {near}" if near else ""))
@@ -101,7 +101,7 @@ def _test(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch one list page and one article of a source, and show what is found; exit status 1 if nothing is."""
+    """Fetch a list page and an article of a source, and show what is found; exit status 1 if nothing is."""
     known = load(sources)
     good = True
     for trial, reading in tried(name, known, query):
@@ -124,7 +124,7 @@ def enable(names: Names, sources: SourcesFile = None) -> None:
 
 
 def disable(names: Names, sources: SourcesFile = None) -> None:
-    """Switch sources off: they stay in sources.yaml, but are not visited."""
+    """Switch sources off."""
     _change(sources, names, "disable", "is off, in {path}")
 
 
@@ -133,18 +133,18 @@ def interval(
     names: Names,
     sources: SourcesFile = None,
 ) -> None:
-    """Give sources an interval of their own, or leave them to the schedule again."""
+    """Give sources an interval, or leave them to the schedule again."""
     when = f"every {minutes:g} minutes" if minutes else "when the schedule says so"
     _change(sources, names, "interval", f"is visited {when}, in {{path}}", minutes or None)
 
 
 def remove(names: Names, sources: SourcesFile = None) -> None:
-    """Take sources out of sources.yaml; their articles stay, and `newsportal source undo` brings them back."""
+    """Take sources out of sources.yaml; their articles stay."""
     _change(sources, names, "remove", "was removed from {path}; to have it back: newsportal source undo")
 
 
 def visit(name: Name, sources: SourcesFile = None) -> None:
-    """Have a source visited with the next look at what is due (newsportal up, schedule, crawl --due)."""
+    """Make a source due (for newsportal up, schedule, crawl --due)."""
     known = load(sources)
     keys = [one.key for one in visited(known) if name in (one.key, getattr(one.source, "name", None), one.key.partition(":")[2])]
     if not keys:
@@ -161,7 +161,7 @@ def undo(
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each version.")] = False,
 ) -> None:
-    """Take back the last changes that a command or the portal made in sources.yaml. Undone once more, they are there again."""
+    """Take back the last changes that a command or the portal made in sources.yaml."""
     path = sources_path(sources).resolve()
     if list_ or as_json:
         for place, one in enumerate(versions(path), 1):

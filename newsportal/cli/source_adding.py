@@ -35,19 +35,19 @@ LINKS_SHOWN = 5
 
 
 def add(
-    url: Annotated[str, typer.Argument(help="Any address of a site: a feed, a sitemap, a page that has a feed, a list page, an article.")],
+    url: Annotated[str, typer.Argument(help="Any address of a site: a feed, a sitemap, a list page, an article.")],
     name: Annotated[str | None, typer.Option(help="Its name; default: the title it gives itself.")] = None,
     category: Annotated[str | None, typer.Option(help="The category of its articles.")] = None,
     forum: Annotated[bool, typer.Option("--forum", help="It is a forum: its front page, or one of its boards.")] = False,
     gallery: Annotated[bool, typer.Option("--gallery", help="It is an index page of photo stories.")] = False,
-    kind: Annotated[Family | None, typer.Option(help="Only a source of this kind: feed, sitemap, region, forum or gallery.")] = None,
+    kind: Annotated[Family | None, typer.Option(help="Only a feed, sitemap, region, forum or gallery.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Look for all that there is, and add each of them.")] = False,
     yes: Yes = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added, and add nothing.")] = False,
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each source found.")] = False,
 ) -> None:
-    """Look at an address, show what would be collected, and add the source behind it to sources.yaml."""
+    """Look at an address, show what would be collected, and add it to sources.yaml."""
     if forum and gallery:
         raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
     given: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
@@ -147,7 +147,7 @@ def suggest(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Suggest new sources: sites that stored articles link to or repost, or that search engines found."""
+    """Suggest sites that stored articles link to or repost, or that search engines found."""
     known = load(sources)
     with closing(open_store(known.store, create=False)) as store:
         counting = counted(store, known, datetime.now(UTC) - timedelta(days=days))

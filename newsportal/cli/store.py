@@ -45,11 +45,11 @@ def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = No
 
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help="The store to copy, as in sources.yaml: sqlite:///data/newsportal.db.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="The store to copy to; an empty one, which is made if need be.")],
-    again: Annotated[bool, typer.Option("--again", help="Go on with a copy that was broken off, or bring one up to date.")] = False,
+    target: Annotated[str, typer.Argument(metavar="TO", help="The store to copy to; empty, or made.")],
+    again: Annotated[bool, typer.Option("--again", help="Go on with an earlier copy.")] = False,
     as_json: AsJsonLine = False,
 ) -> None:
-    """Copy everything of a store into another, of whatever kind, and prove that both hold the same. FROM may be in use meanwhile."""
+    """Copy a store, which may be in use, into another of any kind, and prove that both hold the same."""
     if source == target:
         raise StoreError("both are the same store; name another one to copy to")
     with closing(open_store(source, create=False)) as one, closing(open_store(target)) as other, count_bar(quiet=as_json) as tell:
@@ -104,15 +104,13 @@ WHY = {
 
 def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
-    vacuum: Annotated[
-        bool, typer.Option("--vacuum", help="Write SQLite files of earlier versions anew, so that they shrink; crawls wait meanwhile.")
-    ] = False,
+    vacuum: Annotated[bool, typer.Option("--vacuum", help="Write SQLite files of earlier versions anew; crawls wait meanwhile.")] = False,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Delete what is older than retention in sources.yaml allows, and count it by the reason. Articles go only if ages are given for them.
+    """Delete what is older than retention in sources.yaml allows, and count it by the reason.
 
-    May be stopped at any time; the next run goes on.
+    May be stopped at any time.
     """
     with open_record(sources) as (known, store), closing(open_accounts(known.accounts_uri)) as accounts:
         done = retention.prune(

@@ -35,7 +35,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="A story or an article, as
 
 
 def show(id: Id, as_json: AsJson = False, sources: SourcesFile = None) -> None:
-    """Show a story: every version with its site, time and address, what it repeats and why, and how fast the story spread."""
+    """Show a story: every version with its site, time and address, and what it repeats and why."""
     with open_record(sources) as (_, store):
         _print(story_of(store, id), as_json, store)
 
@@ -46,7 +46,7 @@ def fold(
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Move an article into another story. Reposts of its text will join that story, too."""
+    """Move an article, and later reposts of its text, into another story."""
     with changing(sources) as (store, log):
         moved = drafts.fold(store, article, story_of(store, story).id, now=datetime.now(UTC))
         log("article.fold", article, {"from": moved.came_from, "to": moved.story})
@@ -58,7 +58,7 @@ def unfold(
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Take an article out of its story into one of its own, for good. Undo it with fold."""
+    """Take an article out of its story into one of its own. Undo it with fold."""
     with changing(sources) as (store, log):
         moved = drafts.unfold(store, article, now=datetime.now(UTC))
         log("article.unfold", article, {"from": moved.came_from, "to": moved.story})
@@ -150,14 +150,12 @@ def correct(
     article: Named,
     title: Annotated[str | None, typer.Option(help="The title that it is to have.")] = None,
     author: Annotated[str | None, typer.Option(help="Its author; empty: none.")] = None,
-    published: Annotated[
-        str | None, typer.Option(help="When it was published (2026-03-01T08:30+08:00); empty: its page tells none.")
-    ] = None,
-    text: Annotated[Path | None, typer.Option(help="A file with its text, a paragraph a line, as the portal shows it for editing.")] = None,
+    published: Annotated[str | None, typer.Option(help="When it was published (2026-03-01T08:30+08:00); empty: unknown.")] = None,
+    text: Annotated[Path | None, typer.Option(help="A file with its text, a paragraph a line.")] = None,
     as_json: ChangeAsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Correct an article: what is said here stands whatever its page says later. Without options: print its text for editing."""
+    """Correct an article, whatever its page says later. Without options: print its text for editing."""
     with changing(sources) as (store, log):
         known = _article(store, article)
         draft = draft_of(known)
@@ -181,7 +179,7 @@ def correct(
 
 
 def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
-    """Take back all that editors corrected: the article says again what its page said last."""
+    """Take back all that editors corrected."""
     with changing(sources) as (store, log):
         known = _article(store, article)
         number = store.withdraw(article, now=datetime.now(UTC))
@@ -197,7 +195,7 @@ def hide(
     as_json: ChangeAsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Hide articles from readers: lists, search, feeds and the places where they were published. They stay known and stored."""
+    """Hide articles from readers and destinations. They stay stored."""
     with changing(sources) as (store, log):
         hidden = store.hide(_meant(store, article, whole), by=getpass.getuser(), reason=reason, now=datetime.now(UTC))
         for id in hidden:

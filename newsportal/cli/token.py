@@ -43,7 +43,7 @@ def add(
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Create a token for a program that acts for NAME. It is shown once, and has no more rights than NAME."""
+    """Create a token for a program that acts for NAME. It is shown once."""
     now = datetime.now(UTC)
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)

@@ -20,7 +20,7 @@ from newsportal.text import clean
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """List the topics with their keywords and how many stories of the last 7 and 30 days they have."""
+    """List the topics with their keywords and their stories of 7 and 30 days."""
     with open_record(sources) as (known, store):
         counted = counts(store, [topic.name for topic in known.topics], datetime.now(UTC))
     rows: list[dict[str, Any]] = []
@@ -48,7 +48,7 @@ def preview_(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show which stories of the last days a topic's words find, which of them are new to it, and which would go. Nothing is changed."""
+    """Show which stories of the last days a topic's words find, which are new to it, and which would go."""
     with open_all(sources) as (known, store, index):
         topic = known.topic(name)
         if must or any_ or never:
@@ -80,7 +80,7 @@ def assign(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Update the topics of stored articles: those the words find are added, those that only former words found are removed.
+    """Update the topics of stored articles by the words they have now.
 
     What a source, a search or a model brought into a topic stays.
     """

@@ -30,13 +30,11 @@ def train(
     model: Annotated[Path | None, typer.Option("--model", "-m", help="The file to write the model to.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Train on this corpus, and keep the model as its next version.")] = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
-    held_out: Annotated[
-        float, typer.Option(min=0, max=0.5, help="Share of each label that is held back to measure on; 0: no figures.")
-    ] = SHARE,
-    report: Annotated[Path | None, typer.Option(help="Also write the figures with tables and a plot to this HTML file.")] = None,
+    held_out: Annotated[float, typer.Option(min=0, max=0.5, help="Share of each label that is held back to measure on.")] = SHARE,
+    report: Annotated[Path | None, typer.Option(help="Also write the figures with a plot to this HTML file.")] = None,
     activate: Annotated[
         bool | None,
-        typer.Option("--activate/--no-activate", help="Put the version to use or not; default: unless it is worse than the one in use."),
+        typer.Option("--activate/--no-activate", help="Put the version to use; default: unless it is worse than the one in use."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Chooses what is held back, and what chance decides in training.")] = 0,
     form: Annotated[str, typer.Option("--format", help=f"Of FILE; one of: {', '.join(FORMS)}.")] = "auto",
@@ -44,7 +42,7 @@ def train(
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one line of JSON.")] = False,
 ) -> None:
-    """Train a classifier on labelled texts, {"text", "label"} a line, and tell how good it is on texts that it has not seen.
+    """Train a classifier on labelled texts, {"text", "label"} a line, and score it on texts that it has not seen.
 
     Either FILE --model, or --corpus. Reposts of a text are held back with it. A model for a file is trained again on all texts after the
     measuring; a version of a corpus stays as it was measured.
@@ -95,14 +93,13 @@ def _print_result(row: dict[str, Any], made: Trained, report: Path | None, as_js
 def retrain(
     force: Annotated[bool, typer.Option("--force", help="Train also where few articles are new.")] = False,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
-    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others where they need it.")] = False,
+    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train the models of categories and topics anew from stored articles, where enough new ones are known.
+    """Train the models of categories and topics anew, where enough new articles are known.
 
-    Articles of feeds and regions whose category sources.yaml tells label themselves; so do articles of topics. A version that is worse
-    than the one in use is kept, but not used.
+    A version that is worse than the one in use is kept, but not used.
     """
     check_names("classifier", [algorithm], CLASSIFIERS, "--algorithm")
     if gently:

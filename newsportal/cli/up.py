@@ -68,7 +68,7 @@ def up(
     log_format: LogFormat = "text",
     access: serve.AccessLog = False,
 ) -> None:
-    """Serve the portal and keep it up to date: crawl what is due, again and again."""
+    """Serve the portal, and crawl what is due, again and again."""
     known = load(sources)  # every mistake is told before anything starts
     serve.write_log(log_format, log_file, access=access)
     if word := hints.packaged(known):

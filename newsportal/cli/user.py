@@ -20,7 +20,7 @@ from newsportal.services.accounts.base import random_password
 from newsportal.services.accounts.people import People
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")]
-Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read a line of standard input) in place of making one.")]
+Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read it from standard input).")]
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person 
 
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Reset a user's password: a new one is made and shown once; all sessions and tokens of the user end."""
+    """Make a new password, shown once; all sessions and tokens of the user end."""
     chosen = _read_password() if ask else random_password()
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)
@@ -103,7 +103,7 @@ def enable(name: Name, sources: SourcesFile = None) -> None:
 
 
 def remove(name: Name, sources: SourcesFile = None) -> None:
-    """Remove a user, with sessions and tokens; the log of changes keeps the name."""
+    """Remove a user, with sessions and tokens."""
     changed = _change(sources, name, "person.remove", lambda people, id: people.remove(id))
     typer.echo(f"{changed} was removed")
 

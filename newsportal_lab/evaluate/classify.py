@@ -94,15 +94,15 @@ def classify(
         Path | None, typer.Option("--cross", help="A mapping file: train on the first DIR (A), answer the second's (B) test part.")
     ] = None,
     leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Leave a third of the labels out of the training, and ask about them: who is refused?")
+        bool, typer.Option("--leave-out", help="Leave a third of the labels out of the training, and ask about them.")
     ] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a report with confusion tables and reliability plots.")] = None,
     as_json: AsJsonRows = False,
 ) -> None:
     """Macro-F1, accuracy, calibration error and documents a second, after training on each folder's train part.
 
-    The best label counts, given or not; the column none says how many texts are given no label. For --cross, labels meet by the file
-    {"common label": {"A": ["label", …], "B": ["label", …]}}. --leave-out: how many texts of labels that were not learnt are given none.
+    The best label counts, given or not; none: texts that are given no label. For --cross, labels meet by the file
+    {"common label": {"A": ["label", …], "B": ["label", …]}}.
     """
     check_names("peer", peer or (), (*PEERS, "all"), "--peer")
     names = [*(algorithm or (() if peer else ("linear",))), *(PEERS if "all" in (peer or ()) else dict.fromkeys(peer or ()))]

@@ -51,8 +51,8 @@ def dedup(
 ) -> None:
     """Precision, recall and F1 of the reposts found, and documents a second.
 
-    Where documents have a cluster, each document counts: right is to name an earlier one of its cluster, or none where there is none.
-    Where pairs.jsonl(.gz) lists {a, b, label}, pairs count: dup and subset are right, partial neither right nor wrong.
+    Where documents have a cluster, right is to name an earlier one of it, or none. Where pairs.jsonl(.gz) lists {a, b, label}, pairs
+    count: dup and subset are right, partial neither right nor wrong.
     """
     names = list(algorithm or NAMES)
     check_names("algorithm", names, NAMES, "--algorithm")

@@ -36,9 +36,9 @@ def extraction(
     ],
     algorithm: Annotated[
         list[str] | None,
-        typer.Option("--algorithm", "-a", help="Which to score; several times for several; default: all, beside a peer best."),
+        typer.Option("--algorithm", "-a", help="Which to score; several times; default: all, beside a peer best."),
     ] = None,
-    peer: Annotated[list[str] | None, typer.Option("--peer", "-p", help=f"Whom to compare with: {', '.join(PEERS)}, all.")] = None,
+    peer: Annotated[list[str] | None, typer.Option("--peer", "-p", help=f"To compare with: {', '.join(PEERS)}, all.")] = None,
     worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
     html: Annotated[Path | None, typer.Option("--html", help="Also write a report with curves and marked differences there.")] = None,
     by_site: Annotated[int | None, typer.Option("--by-site", min=1, help="Also a row for each site that has so many pages.")] = None,
@@ -46,9 +46,9 @@ def extraction(
     picture: Annotated[Path | None, typer.Option(help="SVG file for the sweep's curves; default: METHOD.PARAMETER.svg.")] = None,
     as_json: AsJsonRows = False,
 ) -> None:
-    """Precision, recall and F1 of the text (longest common subsequence of characters), titles, days, authors and sources that are right.
+    """Precision, recall and F1 of texts, and the titles, days, authors and sources that are right.
 
-    Scores algorithms, ours and others', on pages with gold answers; several folders: a row for each and one for all.
+    Scores algorithms on pages with gold answers; several folders: a row for each and one for all.
     """
     swept = parse_sweep(sweep) if sweep else None
     if swept and (algorithm or peer or worst or html or by_site):

@@ -60,10 +60,9 @@ def forum(
     by_engine: Annotated[bool, typer.Option("--by-engine", help="Also a row for each engine that gold names.")] = False,
     as_json: AsJsonRows = False,
 ) -> None:
-    """Posts found (by block, with precision and recall, and by text), authors and days that are right, milliseconds a page.
+    """Precision and recall of posts, authors and days that are right, milliseconds a page.
 
-    Beside PEAN and MiBAT their published figures; Chinese engines (Discuz!, phpwind, tieba …) and others also apart. Gold posts without
-    text are pictures and count neither way; so do optional_posts.
+    Chinese engines (Discuz!, phpwind, tieba …) and others also apart. Gold posts without text, and optional_posts, count neither way.
     """
     names = list(algorithm or POSTERS)
     check_names("algorithm", names, POSTERS, "--algorithm")

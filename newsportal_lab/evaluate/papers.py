@@ -75,12 +75,10 @@ def papers(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder in which folders of gold data lie, as the other commands take.")],
     as_json: AsJsonRows = False,
 ) -> None:
-    """For each paper its published figures, ours for its method, and ours for the default, on the same data; and which data.
+    """For each paper its published figures, ours for its method, and ours for the default, on the same data.
 
     Looked for, however deep: pages with gold texts or posts, docs.jsonl of reposts, train.jsonl and test.jsonl, log.csv or .jsonl of
-    clicks (each also with .gz). Right: F1 of at least 0.9, of all pages or of those found, which have a text. Has and only body: of pages
-    that pass for articles, as in evaluate extraction. The first 60 characters of a gold text stand for a summary. Hit and NDCG are those
-    of the next stories in lists of 20.
+    clicks (each also with .gz). The first 60 characters of a gold text stand for a summary.
     """
     found = list(compare(folder))
     if not found:

@@ -37,7 +37,7 @@ def recommend(
 ) -> None:
     """Recall, NDCG and hits of lists of 20, and milliseconds an answer, on a log split in time.
 
-    Three times, at 0.5, 0.7 and 0.85 of the views, methods learn from what was before and are asked about what came after.
+    Methods learn from the first 0.5, 0.7 and 0.85 of the views, and are asked about the rest.
     """
     names = list(method or METHOD_NAMES)
     check_names("method", names, METHOD_NAMES, "--method")
