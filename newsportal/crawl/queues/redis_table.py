@@ -1,18 +1,19 @@
 """Redis hands out what the table of links says: many machines share the work, and Redis may be lost at any moment.
 
-What waits is written into the table, then pushed. What is taken is looked up there; rows that Redis does not know are pushed again.
+What waits is written into the table, then pushed without its body, which halves what Redis keeps. What is taken is looked up in the
+table; rows that Redis does not know are pushed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
 from sqlalchemy import func, select
 
-from newsportal.crawl.queues.base import Taken, Task
+from newsportal.crawl.queues.base import Aside, Taken, Task
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.table import LinksBacked, end_requests
 from newsportal.store.dialects import chunks
@@ -37,7 +38,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if not tasks:
             return set()
         entered, waiting = self._table(lambda turn: (turn.add(tasks), self._waiting_tasks(turn, [task.id for task in tasks])))
-        super().push(waiting)
+        super().push(_without_bodies(waiting))
         return entered
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
@@ -46,9 +47,9 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if not taken.leases:
             return taken
         ids = [lease.task.id for lease in taken.leases]
-        links = self._table(lambda turn: {row.id: row.link for row in turn.rows(ids) if row.state in (*WAITING, LATER)}, write=False)
-        super().done([id for id in ids if id not in links])
-        leases = (replace(one, task=replace(one.task, link=bool(links[one.task.id]))) for one in taken.leases if one.task.id in links)
+        waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)}
+        super().done([id for id in ids if id not in waits])
+        leases = (replace(one, task=_whole(one.task, waits[one.task.id])) for one in taken.leases if one.task.id in waits)
         return replace(taken, leases=tuple(leases))
 
     def done(self, ids: Collection[str]) -> None:
@@ -69,7 +70,12 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         super().back(ids, at=at)
 
     def refresh(self, ids: Collection[str]) -> None:
-        self.hasten(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False))
+        self.hasten(_without_bodies(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)))
+
+    def aside(self, limit: int = 100) -> list[Aside]:
+        found = super().aside(limit)
+        waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, [one.task.id for one in found]), write=False)}
+        return [replace(one, task=_whole(one.task, waits.get(one.task.id, one.task))) for one in found]
 
     def drop(self, ids: Collection[str] | None = None) -> int:
         gone = [one.task.id for one in self.aside(10_000) if ids is None or one.task.id in ids]
@@ -112,9 +118,18 @@ class RedisTableQueue(LinksBacked, RedisQueue):
                 if not found:
                     return
                 last = found[-1].number
-                super().push([task_of(one) for one in found])
+                super().push(_without_bodies(map(task_of, found)))
 
     def _waiting_tasks(self, turn: Turn, ids: Collection[str]) -> list[Task]:
         """Those of these rows that wait."""
         asked = select(*TASK).where(LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))).order_by(LINKS.c.number)
         return [task_of(one) for some in chunks(ids) for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some)))]
+
+
+def _without_bodies(tasks: Iterable[Task]) -> list[Task]:
+    return [replace(task, body="") for task in tasks]
+
+
+def _whole(task: Task, row: Task) -> Task:
+    """What Redis knows of a task, and what the table does."""
+    return replace(task, body=row.body, link=row.link)
