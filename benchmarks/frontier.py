@@ -1,7 +1,7 @@
 """The claims: twenty polite hosts and two processes lose a tenth of what politeness allows, and no host is ever asked too soon; without
 delays a request costs 1.3 times what Scrapy's own scheduler takes, and loses nothing for it; a million requests may wait in Redis.
 
-    python benchmarks/frontier.py [--part polite|cost|million] [--pages 60] [--repeat 3]
+    python benchmarks/frontier.py [--part polite|cost|million|cluster] [--pages 60] [--repeat 3]
 
 The same plain spider crawls made-up sites on twenty loopback addresses (a list page each, which links its pages) with
 
@@ -15,6 +15,7 @@ Everything else is Scrapy as it comes, but for newsportal's downloader where the
 gap between two requests to a host is given as the crawling processes sent them (one clock for all) and as the server saw them (on a busy
 machine it may see late what was sent in time, and then two close together). ``cost``: no delay; processor seconds are those of the
 crawling processes, all threads, from the spider's start to its last answer. ``million``: Redis' own memory, and calls of the queue alone.
+``cluster``: the same in three masters, the hosts in so many partitions, and entries without their bodies, as a store's links lie there.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -100,14 +101,14 @@ def arrivals(port: int, path: str = "") -> dict[str, list[float]]:
 
 
 @contextmanager
-def redis_server() -> Iterator[Any]:
+def redis_server(*options: str) -> Iterator[Any]:
     import redis
 
     with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
         free.bind((CONTROL, 0))
         port = free.getsockname()[1]
         free.close()
-        command = ["redis-server", "--port", str(port), "--bind", CONTROL, "--save", "", "--dir", folder]
+        command = ["redis-server", "--port", str(port), "--bind", CONTROL, "--save", "", "--dir", folder, *options]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         client = redis.Redis(CONTROL, port)
         try:
@@ -323,9 +324,26 @@ def million(number: int, hosts: int) -> None:
         frontier_million.measure(client, number, hosts)
 
 
+def cluster(number: int, hosts: int) -> None:
+    """In three masters, which nobody else makes acquainted."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    import frontier_million
+
+    with ExitStack() as stack:
+        clustered = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-port")
+        nodes = []
+        for _ in range(3):
+            with socket.socket() as free:
+                free.bind((CONTROL, 0))
+                bus = free.getsockname()[1]
+            nodes.append(stack.enter_context(redis_server(*clustered, str(bus))))
+            nodes[-1].bus = bus
+        frontier_million.measure_cluster(nodes, number, hosts)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--part", choices=("polite", "cost", "million"))
+    options.add_argument("--part", choices=("polite", "cost", "million", "cluster"))
     options.add_argument("--pages", type=int, default=60, help="of each host")
     options.add_argument("--repeat", type=int, default=3)
     options.add_argument("--tasks", type=int, default=1_000_000)
@@ -347,6 +365,8 @@ def main() -> None:
             cost(given.pages, given.repeat, given.profile)
         if given.part in (None, "million"):
             million(given.tasks, given.hosts)
+        if given.part in (None, "cluster"):
+            cluster(given.tasks, given.hosts)
 
 
 if __name__ == "__main__":

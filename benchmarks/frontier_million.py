@@ -1,4 +1,4 @@
-"""``frontier.py --part million``: what waits and what was seen in Redis, in bytes, and what calls of the queue take."""
+"""``frontier.py --part million|cluster``: what waits and what was seen in Redis, in bytes, and what calls of the queue take."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 import statistics
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 from newsportal.crawl.queues.base import Task
+from newsportal.crawl.queues.redis_cluster import PARTITIONS, ClusterQueue
 from newsportal.crawl.queues.redis_queue import RedisQueue
 
 BATCH = 500
@@ -130,3 +132,63 @@ def peer(client: Any, hosts: int) -> None:
     for request in requests:
         known.request_seen(request)
     print(f"scrapy-redis, {PEER:,}: {(waiting - empty) / PEER:.0f} bytes a request, {(used(client) - waiting) / PEER:.0f} a known URL")
+
+
+def measure_cluster(nodes: list[Any], number: int, hosts: int) -> None:
+    """``number`` tasks with as many partitions as it comes, a tenth of them with fewer and with more."""
+    client = acquainted(nodes)
+    for partitions in (1, 4, 64, PARTITIONS):
+        for node in nodes:
+            node.flushall()
+        queue = ClusterQueue(client, "rss", partitions=partitions)
+        tasks = number if partitions == PARTITIONS else number // 10
+        empty, before, since = sum(map(used, nodes)), sum(map(spent, nodes)), time.perf_counter()
+        for batch in batches(tasks, hosts):
+            queue.push([replace(task, body="") for task in batch])
+        seconds, redis = time.perf_counter() - since, sum(map(spent, nodes)) - before
+        each = (sum(map(used, nodes)) - empty) / tasks
+        of_node = ", ".join(f"{used(node) / 1e6:.0f}" for node in nodes)
+        print(f"\n{tasks:,} tasks without bodies of {hosts:,} hosts, {partitions} partitions, {len(nodes)} masters ({of_node} MB)")
+        print(f"push: {tasks / seconds:,.0f}/s, {1e6 * redis / tasks:.0f} µs of Redis' processor each; {each:.0f} bytes a task")
+        lease(nodes, queue, 0.0, rest=0.0)
+        lease(nodes, queue, 1.0, rest=60.0)
+        calls = sorted(timed(lambda queue=queue: queue.take(0, delay=1.0, ahead=2.0)) for _ in range(200))  # type: ignore[misc]
+        print(f"take of none: {1000 * statistics.median(calls):.2f} ms")
+        queue.leave()
+
+
+def acquainted(nodes: list[Any]) -> Any:
+    """A client of the cluster that these are from now on, each with as many slots."""
+    from redis.cluster import RedisCluster
+
+    ports = [node.connection_pool.connection_kwargs["port"] for node in nodes]
+    for place, node in enumerate(nodes):
+        node.execute_command("CLUSTER ADDSLOTS", *range(16384 * place // len(nodes), 16384 * (place + 1) // len(nodes)))
+        node.execute_command("CLUSTER SET-CONFIG-EPOCH", place + 1)
+        node.execute_command("CLUSTER MEET", "127.0.0.1", ports[0], nodes[0].bus)
+    while not all("cluster_slots_ok:16384" in str(node.execute_command("CLUSTER INFO")).replace("': '", ":") for node in nodes):
+        time.sleep(0.1)
+    return RedisCluster(host="127.0.0.1", port=ports[0])
+
+
+def lease(nodes: list[Any], queue: ClusterQueue, delay: float, *, rest: float) -> None:
+    """One worker takes 128 at a time, fifty times, ends them and lets their hosts go."""
+    tasks, before, since, calls = 0, sum(map(spent, nodes)), time.perf_counter(), []
+    for _ in range(50):
+        found = time.perf_counter()
+        taken = queue.take(128, delay=delay, ahead=2.0)
+        calls.append(time.perf_counter() - found)
+        queue.done([one.task.id for one in taken.leases])
+        queue.free(dict.fromkeys(taken.held, rest))
+        tasks += len(taken.leases)
+    each = 1e6 * (sum(map(spent, nodes)) - before) / max(tasks, 1)
+    print(
+        f"delay {delay:g}: {tasks / (time.perf_counter() - since):,.0f} leases/s, take of 128 {1000 * statistics.median(calls):.1f} ms, "
+        f"{each:.0f} µs of Redis' processor each with done and free"
+    )
+
+
+def timed(call: Any) -> float:
+    since = time.perf_counter()
+    call()
+    return time.perf_counter() - since

@@ -1,4 +1,4 @@
-"""The main job with its filter of known addresses in Redis, which dies in the middle and comes back empty."""
+"""The main job with its filter of known addresses in Redis, which dies in the middle and comes back empty, and its queue on a cluster."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import redis
 
 from newsportal.store import open_store
 from tests.forked import Started
+from tests.redis_masters import masters
 
 pytestmark = pytest.mark.slow
 
@@ -52,3 +53,36 @@ def test_nothing_is_lost_and_nothing_comes_twice_when_redis_dies(web: Any, redis
     assert entered(redis_server) >= names * 0.99, "what it missed was entered when it was back"
     second, _ = end(Started("crawl", "--json", "--sources", str(sources)))
     assert (second["total"]["stored"], second["total"]["folded"]) == (0, 0)
+
+
+def test_a_crawl_goes_on_without_a_master_of_a_cluster_and_ends_when_it_is_back(web: Any, tmp_path: Path) -> None:
+    web.reset()
+    with masters() as cluster:
+        sources = web.sources(tmp_path / "sources.yaml")
+        sources.write_text(f"{sources.read_text('utf-8')}\nfrontier: {{redis: '{cluster.url}'}}\n", "utf-8")
+        crawl = Started("crawl", "--json", "--sources", str(sources))
+        file, before = tmp_path / "data" / "newsportal.db", 10
+        for step in (lambda: cluster.servers[1].kill(), lambda: cluster.start(1)):
+            while crawl.poll() is None and (not file.exists() or stored_in(file) < before):
+                sleep(0.05)
+            assert crawl.poll() is None, "it still crawls"
+            step()
+            before = stored_in(file) + 3  # others are stored while the node is away
+        first, errors = end(crawl)
+        assert "serves again" in errors
+        store = open_store(f"sqlite:///{file}")
+        stored = {article.url for article in store.all_articles()}
+        articles = store.tally().articles
+        store.close()
+        assert {one["url"] for one in web.manifest()["articles"] if one["expect"] == "store" and one["site"] != "maze"} <= stored
+        assert first["total"]["stored"] + first["total"]["folded"] == articles
+        second, _ = end(Started("crawl", "--json", "--sources", str(sources)))
+        assert (second["total"]["stored"], second["total"]["folded"]) == (0, 0)
+
+
+def stored_in(file: Path) -> int:
+    store = open_store(f"sqlite:///{file}", create=False)
+    try:
+        return store.tally().articles
+    finally:
+        store.close()

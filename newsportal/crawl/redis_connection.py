@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 from newsportal.sources.uris import mask
@@ -34,8 +36,9 @@ REMEDIES: Final = {
     "NOAUTH": "it asks for a password: redis://:PASSWORD@HOST:PORT/0",
     "WRONGPASS": "it refuses the password or the user's name",
     "NOPERM": "its user may not run what is needed: allow scripts (@scripting) and the keys of the queue",
-    "MOVED": "it is a cluster; the queue needs one Redis",
-    "CROSSSLOT": "it is a cluster; the queue needs one Redis",
+    "MOVED": "it is a cluster: name it redis+cluster://HOST:PORT",
+    "CROSSSLOT": "it is a cluster: name it redis+cluster://HOST:PORT",
+    "CLUSTERDOWN": "a part of the cluster is away, and cluster-require-full-coverage is yes: set it to no, and start that part",
 }  # by the first word of Redis' errors
 
 KINDS: Final = {
@@ -45,6 +48,9 @@ KINDS: Final = {
     "ReadOnlyError": "READONLY",
     "BusyLoadingError": "LOADING",
     "NoPermissionError": "NOPERM",
+    "MovedError": "MOVED",
+    "ClusterCrossSlotError": "CROSSSLOT",
+    "ClusterDownError": "CLUSTERDOWN",
 }  # redis-py's classes for errors whose first word it cuts off
 
 
@@ -58,8 +64,20 @@ def address(settings: BaseSettings) -> str:
     return mask(url) if url else f"{settings.get('REDIS_HOST')}:{settings.get('REDIS_PORT') or 6379}"
 
 
+def faults() -> tuple[type[Exception], ...]:
+    """What redis-py raises: its errors of a cluster are not of its errors."""
+    from redis.exceptions import RedisClusterException, RedisError
+
+    return RedisError, RedisClusterException, OSError
+
+
+def is_cluster(settings: BaseSettings) -> bool:
+    return CLUSTER.match(settings.get("REDIS_URL") or "") is not None
+
+
 def connect(settings: BaseSettings) -> Any:
-    """redis-py's client; nothing is sent yet. Raises ``StoreError`` for an address that is none."""
+    """redis-py's client; nothing is sent yet, but to a cluster. Raises ``StoreError`` for an address that is none, and
+    ``FrontierUnavailable`` if no node of a cluster answers."""
     from redis.backoff import NoBackoff
     from redis.retry import Retry
     from scrapy_redis import connection, defaults
@@ -69,9 +87,33 @@ def connect(settings: BaseSettings) -> Any:
     usual = {name: value for name, value in defaults.REDIS_PARAMS.items() if name != "retry_on_timeout"}  # redis-py warns of it
     once_more = Retry(NoBackoff(), 1)  # a connection that was idle too long is made anew; more is ours to decide
     try:
+        if is_cluster(settings):
+            given |= _nodes(given["url"])
         return connection.get_redis(**{**usual, **PATIENCE, "retry": once_more, **settings.getdict("REDIS_PARAMS"), **given})
     except (ValueError, TypeError) as error:
-        raise StoreError(f"no Redis can be at {address(settings)}: {error}; allowed: redis://[:PASSWORD@]HOST[:PORT][/NUMBER]") from error
+        allowed = "redis://[:PASSWORD@]HOST[:PORT][/NUMBER], redis+cluster://[:PASSWORD@]HOST:PORT[,HOST:PORT…]"
+        raise StoreError(f"no Redis can be at {address(settings)}: {error}; allowed: {allowed}") from error
+    except faults() as error:
+        alone = "Cluster mode is not enabled" in str(error)
+        why = "it is one Redis, no cluster: name it redis://HOST:PORT" if alone else f"no node of the cluster answers: {error}"
+        raise FrontierUnavailable(f"Redis at {address(settings)} does not serve: {why}") from error
+
+
+CLUSTER: Final = re.compile(r"(rediss?)\+cluster://((?:[^/?#]*@)?)([^/?#]*)(.*)")
+
+
+def _nodes(url: str) -> dict[str, Any]:
+    """What redis-py wants of ``redis+cluster://HOST:PORT,HOST:PORT``: nodes that are asked for the others, until one answers.
+    Raises ``ValueError``."""
+    from redis.cluster import ClusterNode, RedisCluster
+
+    found = CLUSTER.match(url)
+    assert found is not None
+    scheme, user, nodes, rest = found.groups()
+    first, *others = nodes.split(",")
+    parts = [urlsplit(f"//{one}") for one in others]
+    more = [ClusterNode(one.hostname, one.port or 6379) for one in parts]  # type: ignore[no-untyped-call]
+    return {"redis_cls": RedisCluster, "url": f"{scheme}://{user}{first}{rest}", "startup_nodes": more}
 
 
 def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | FrontierRefused:
@@ -95,19 +137,17 @@ def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | F
     return FrontierUnavailable(f"queue of requests: Redis at {where} does not serve: {REMEDIES.get(word) or text or kind}")
 
 
-def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str) -> list[str]:
-    """Queues of ``owner`` whose keys look like ``queue_key``. Closes the client. Raises ``FrontierUnavailable``."""
-    from redis.exceptions import RedisError
-
+def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str, prefixes: Sequence[str] = ("",)) -> list[str]:
+    """Queues of ``owner`` whose keys look like ``queue_key`` after a prefix. Closes the client. Raises ``FrontierUnavailable``."""
     form = re.compile(re.escape(queue_key or QUEUE_KEY).replace(re.escape("%(spider)s"), "(.+)"))
     try:
-        keys = [as_text(key) for key in client.smembers(f"{SHARED}queues")]
-        found = [(form.fullmatch(key), client.hget(f"{key}:about", "owner")) for key in keys]
-    except (RedisError, OSError) as error:
+        keys = [(prefix, as_text(key)) for prefix in prefixes for key in client.smembers(f"{prefix}{SHARED}queues")]
+        found = [(form.fullmatch(key.removeprefix(prefix)), client.hget(f"{key}:about", "owner")) for prefix, key in keys]
+    except faults() as error:
         raise FrontierUnavailable(f"Redis at {where} does not serve: {error}") from error
     finally:
         client.close()
-    return sorted(match[1] for match, of in found if match is not None and of is not None and as_text(of) == owner)
+    return sorted({match[1] for match, of in found if match is not None and of is not None and as_text(of) == owner})
 
 
 def as_text(value: Any) -> str:
@@ -118,18 +158,31 @@ KEY: Final = "%(name)s:start_urls"  # scrapy-redis' default of REDIS_START_URLS_
 EVERY: Final = 0.5  # seconds between two looks
 
 BATCH: Final = 100
+AWAY: Final = 10.0  # seconds until a node that was away is asked again
 JOB_SECONDS: Final = 30.0  # for which one worker has the list; it gives it back at once
 
 
 class StartUrls:
-    """Blocking; called in the queue's thread. Raises ``FrontierUnavailable``."""
+    """Blocking; called in the queue's thread. Raises ``FrontierUnavailable``. ``clustered``: while the node that has the list is away
+    nothing is read, and the crawl goes on with the others."""
 
-    def __init__(self, client: Any, key: str) -> None:
+    def __init__(self, client: Any, key: str, *, clustered: bool = False) -> None:
         self._client, self._key, self._job = client, key, f"starts:{key}"
-        self._kind = "none"
+        self._kind, self._clustered, self._away_until = "none", clustered, 0.0
 
     def read(self, queue: Queue) -> list[bytes]:
         """Some of what was pushed. It stays until :meth:`drop`, and no other worker reads it so long."""
+        if monotonic() < self._away_until:
+            return []
+        try:
+            return self._read(queue)
+        except FrontierUnavailable:
+            if not self._clustered:
+                raise
+            self._away_until = monotonic() + AWAY
+            return []
+
+    def _read(self, queue: Queue) -> list[bytes]:
         with self._explained():
             self._kind = as_text(self._client.type(self._key))
             if self._kind == "none" or not queue.claim(self._job, JOB_SECONDS):
@@ -149,11 +202,9 @@ class StartUrls:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        from redis.exceptions import RedisError
-
         try:
             yield
-        except (RedisError, OSError) as error:
+        except faults() as error:
             raise FrontierUnavailable(f"the start URLs in {self._key} cannot be read: {error}") from error
 
 
@@ -174,7 +225,7 @@ def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
     if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
         return None
     written = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
-    return StartUrls(connect(settings), written % {"name": spider.name, "spider": spider.name})
+    return StartUrls(connect(settings), written % {"name": spider.name, "spider": spider.name}, clustered=is_cluster(settings))
 
 
 def parse_pushed(value: bytes) -> dict[str, Any]:

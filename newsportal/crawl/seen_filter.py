@@ -15,7 +15,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from newsportal.crawl.redis_connection import address, connect, is_named
+from newsportal.crawl.redis_connection import address, connect, faults, is_named
 from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, Unusable, UrlBloom, packed, unpacked
 from newsportal.dedup.bloom_redis import KEY, Emptied, RedisBloom
 from newsportal.errors import StoreError
@@ -211,10 +211,8 @@ def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> Store
     form = sources.url_filter
     if not is_named(settings):
         return LocalFilter(store, sources.seen_file, capacity=form.capacity, error_rate=form.error_rate)
-    from redis.exceptions import RedisError
-
     settings = filter_settings(sources, settings)
-    return RedisFilter(store, shared_bloom(sources, settings), address(settings), (RedisError, OSError))
+    return RedisFilter(store, shared_bloom(sources, settings), address(settings), faults())
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +231,9 @@ def filter_status(sources: Sources) -> FilterStatus:
 
     settings = filter_settings(sources, Settings(scrapy_settings(sources)))
     if is_named(settings):
-        from redis.exceptions import RedisError
-
         try:
             fill = shared_bloom(sources, settings).fill()
-        except (RedisError, OSError) as error:
+        except faults() as error:
             raise StoreError(f"Redis at {address(settings)} does not serve: {error}") from error
         return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
     file, form = sources.seen_file, sources.url_filter

@@ -67,7 +67,7 @@ MAX_NAME_CHARS = 100
 INDEX_SCHEMES = ("sqlite", "elasticsearch")
 """Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""
 
-REDIS_SCHEMES = ("redis", "rediss", "unix")  # those of redis-py: plain, over TLS, a socket file
+REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")  # plain, over TLS, a socket file, nodes of a cluster
 ENCODINGS = ("utf-8", "gb18030", "gbk", "gb2312", "big5", "shift_jis", "euc-kr")
 
 

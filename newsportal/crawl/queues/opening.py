@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from newsportal.crawl.queues.base import Queue, Terms
 from newsportal.crawl.queues.table import TableQueue, stay_open
-from newsportal.crawl.redis_connection import address, connect, is_named, queue_names_in
+from newsportal.crawl.redis_connection import address, connect, is_cluster, is_named, queue_names_in
 from newsportal.errors import FrontierRefused
 from newsportal.items import content_id
 from newsportal.sources.uris import mask
@@ -36,19 +36,22 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links
         store = open_store(sources.store)
         links, close = store.links, store.close
     if is_shared(sources, settings):
+        from newsportal.crawl.queues.redis_cluster import ClusterTableQueue
         from newsportal.crawl.queues.redis_table import RedisTableQueue
 
-        return _in_redis(RedisTableQueue, settings, name, terms, sources.store, links=links, close=close)
+        kind = ClusterTableQueue if is_cluster(settings) else RedisTableQueue
+        return _in_redis(kind, settings, name, terms, sources.store, links=links, close=close)
     return TableQueue(links, name, terms=terms, close=close)
 
 
 def open_plain(settings: BaseSettings, name: str) -> Queue:
     """The queue of a project without ``sources.yaml``: in Redis if one is named, else a file in ``JOBDIR`` or ``.scrapy``."""
+    from newsportal.crawl.queues.redis_cluster import UnbackedClusterQueue
     from newsportal.crawl.queues.redis_queue import UnbackedQueue
 
     if not is_named(settings):
         return open_table(Path(settings.get("JOBDIR") or ".scrapy").absolute() / "links.db", name)
-    return _in_redis(UnbackedQueue, settings, name, Terms(), "sqlite:///:memory:")
+    return _in_redis(UnbackedClusterQueue if is_cluster(settings) else UnbackedQueue, settings, name, Terms(), "sqlite:///:memory:")
 
 
 def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
@@ -95,7 +98,10 @@ def place(sources: Sources, settings: BaseSettings) -> str:
 def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
     """Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no store."""
     if is_shared(sources, settings):
-        return queue_names_in(connect(settings), settings.get("SCHEDULER_QUEUE_KEY"), content_id(sources.store), address(settings))
+        from newsportal.crawl.queues.redis_cluster import prefixes
+
+        parts = prefixes() if is_cluster(settings) else [""]
+        return queue_names_in(connect(settings), settings.get("SCHEDULER_QUEUE_KEY"), content_id(sources.store), address(settings), parts)
     file = sqlite_file(sources.store)
     if file is not None and not file.exists():
         return []

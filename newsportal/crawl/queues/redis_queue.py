@@ -21,7 +21,7 @@ from hashlib import blake2b
 from importlib.resources import files
 from secrets import token_hex
 from threading import RLock
-from time import monotonic
+from time import monotonic, time
 from typing import Any, Final, TypeVar
 
 from newsportal.crawl.queues.base import (
@@ -38,7 +38,7 @@ from newsportal.crawl.queues.base import (
     gone,
     identity,
 )
-from newsportal.crawl.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, explained
+from newsportal.crawl.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, explained, faults
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import SUSPECT_TRIES
 
@@ -58,7 +58,8 @@ def script(name: str) -> str:
 
 
 class RedisQueue(Queue):
-    """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``clock`` replaces Redis' in tests."""
+    """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``prefix`` begins all keys (in a cluster: a hash tag);
+    ``clock`` replaces Redis' in tests."""
 
     def __init__(
         self,
@@ -72,15 +73,19 @@ class RedisQueue(Queue):
         owner: str = "",
         owner_name: str = "",
         where: str = "its address",
+        prefix: str = "",
         clock: Callable[[], float] | None = None,
     ) -> None:
         self.name, self.terms, self.client, self.where = name, terms or Terms(), client, where
         self.worker = worker or identity()
         self.away = False  # the last call found nobody: Redis may have come back empty, or its answer was lost
+        self.draining = False  # a suspect waits for empty hands
+        self.elsewhere = 0  # requests that this worker leased from other parts of a cluster
+        self._shared = prefix + SHARED
         self._clock = clock
         self._me = f"{self.worker.name}~{token_hex(4)}"  # a new process may have an old one's name
         self._context: dict[str, Any] = {
-            "frontier": SHARED,
+            "frontier": self._shared,
             "me": self._me,
             "name": self.worker.name,
             "machine": json.dumps([self.worker.name, self.worker.machine, self.worker.pid, self.worker.started]),
@@ -90,11 +95,21 @@ class RedisQueue(Queue):
             "tries": self.terms.tries,
             "forget": self.terms.forget,
         }
-        self._keys = [queue_key % {"spider": name}, seen_key % {"spider": name}]
+        self._keys = [prefix + key % {"spider": name} for key in (queue_key, seen_key)]
         self._scripts = {name: client.register_script(script(name)) for name in ("take", "calls")}
-        self._leased: dict[str, int] = {}  # id -> tries
+        self.leased: dict[str, int] = {}  # id -> tries, of what this worker has
         self._lock = RLock()
         self._looked = -LOOK
+
+    @property
+    def key(self) -> str:
+        """Under which the waiting tasks lie."""
+        return self._keys[0]
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970, about as Redis has them."""
+        return time() if self._clock is None else self._clock()
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
         return {id for batch in chunks(tasks, BATCH) for id in self._ids("push", "", *(one for task in batch for one in _fields(task)))}
@@ -109,11 +124,12 @@ class RedisQueue(Queue):
             if self.away:
                 self._recover()
             self._bury_neighbours()
-            alone = any(tries >= SUSPECT_TRIES for tries in self._leased.values())
+            alone = any(tries >= SUSPECT_TRIES for tries in self.leased.values())
             answer = self._run("take", [0 if alone else min(number, MOST), repr(float(delay)), repr(float(ahead))])
             leases = tuple(Lease(*_task(id, text)) for id, text in zip(answer[1::2], answer[2::2], strict=True))
-            self._leased.update((lease.task.id, lease.tries) for lease in leases)
+            self.leased.update((lease.task.id, lease.tries) for lease in leases)
         how = json.loads(as_text(answer[0]))
+        self.draining = how.get("draining", False)
         return Taken(leases, how["waiting"], how.get("soon"), dict(how["held"] or {}), frozenset(how["yielded"] or ()))
 
     def done(self, ids: Collection[str]) -> None:
@@ -125,9 +141,9 @@ class RedisQueue(Queue):
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
         with self._lock:
             has = self._ids("beat", "" if doing is None else json.dumps(dict(doing)))
-            lost = self._leased.keys() - has
+            lost = self.leased.keys() - has
             for id in lost:
-                del self._leased[id]
+                del self.leased[id]
             return lost
 
     def hold(self, host: str) -> float | None:
@@ -150,7 +166,7 @@ class RedisQueue(Queue):
     def leave(self) -> None:
         with self._lock:
             self._call("bury", 0, self._me)
-            self._leased.clear()
+            self.leased.clear()
 
     def state(self, hosts: int = 20) -> QueueState:
         how = json.loads(as_text(self._call("state", hosts)))
@@ -202,23 +218,24 @@ class RedisQueue(Queue):
     def _run(self, name: str, arguments: Sequence[Any]) -> Any:
         with self._lock:
             now = {} if self._clock is None else {"now": self._clock()}
-            context = json.dumps({**self._context, **now, "away": self.away})
+            context = json.dumps({**self._context, **now, "away": self.away, "elsewhere": self.elsewhere})
             encoded = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in arguments]
             return self._send(lambda: self._scripts[name](keys=self._keys, args=[context, *encoded]))
 
     def _send(self, command: Callable[[], One]) -> One:
         """Raises ``FrontierUnavailable`` (away, full, refusing) and ``FrontierRefused`` (not ours)."""
-        from redis.exceptions import AuthenticationError, RedisError, ResponseError
+        from redis.exceptions import AuthenticationError, ClusterDownError, ResponseError
 
         try:
             return command()
-        except (RedisError, OSError) as error:
-            self.away = self.away or not isinstance(error, ResponseError | AuthenticationError)
+        except faults() as error:
+            answered = isinstance(error, ResponseError | AuthenticationError) and not isinstance(error, ClusterDownError)
+            self.away = self.away or not answered
             raise explained(error, self.where, self._keys[0]) from error
 
     def _recover(self) -> None:
         """Redis was away: give back what it handed out in an answer that was lost."""
-        strays = self._ids("beat", "") - self._leased.keys()
+        strays = self._ids("beat", "") - self.leased.keys()
         self.away = False
         for batch in chunks(strays, BATCH):
             self._call("finish", "", *batch)
@@ -226,10 +243,10 @@ class RedisQueue(Queue):
     def _finish(self, how: str, ids: Collection[str]) -> None:
         """They are in this worker's hands no more."""
         with self._lock:
-            for batch in chunks([id for id in ids if id in self._leased], BATCH):
+            for batch in chunks([id for id in ids if id in self.leased], BATCH):
                 self._call("finish", how, *batch)
                 for id in batch:
-                    del self._leased[id]
+                    del self.leased[id]
 
     def _settle(self, what: str, ids: Collection[str] | None) -> int:
         if ids is None:
@@ -241,7 +258,7 @@ class RedisQueue(Queue):
         if monotonic() - self._looked < LOOK:
             return False
         self._looked = monotonic()
-        machines = self._send(lambda: self.client.hgetall(f"{SHARED}machines"))
+        machines = self._send(lambda: self.client.hgetall(f"{self._shared}machines"))
         dead = [worker for worker, text in machines.items() if gone(Identity(*json.loads(text)))]
         if dead:
             self._call("bury", 1, *dead)
@@ -271,7 +288,7 @@ class UnbackedQueue(RedisQueue):
 
     def _recover(self) -> None:
         super()._recover()
-        super().push([task for id, task in self._pushed.items() if id not in self._leased])
+        super().push([task for id, task in self._pushed.items() if id not in self.leased])
 
 
 def _fields(task: Task) -> tuple[str, bytes, str]:

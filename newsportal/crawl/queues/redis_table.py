@@ -1,20 +1,22 @@
 """Redis hands out what the table of links says: many machines share the work, and Redis may be lost at any moment.
 
-What waits is written into the table, then pushed. What is taken is looked up there; rows that Redis does not know are pushed again.
+What waits is written into the table, then pushed without its body, which halves what Redis keeps. What is taken is looked up in the
+table; rows that Redis does not know are pushed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
 from sqlalchemy import func, select
 
-from newsportal.crawl.queues.base import Taken, Task
+from newsportal.crawl.queues.base import Aside, Taken, Task
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.table import LinksBacked, end_requests
+from newsportal.errors import FrontierUnavailable
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import TASK, Turn, task_of
 from newsportal.store.link_tables import FAILED, LATER, LINKS, WAITING
@@ -23,21 +25,26 @@ from newsportal.store.links import Links
 RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Redis: one count each while they agree
 
 PAGE: Final = 500
+PAGES: Final = 10  # that one take pushes again at most: some tenths of a second in which this worker does nothing else
 
 
 class RedisTableQueue(LinksBacked, RedisQueue):
     """A queue in Redis over the ``links`` of a store."""
 
+    outstanding = RedisQueue.outstanding
+
     def __init__(self, *given: Any, links: Links, close: Callable[[], None] = lambda: None, **named: Any) -> None:
         super().__init__(*given, **named)
         self.links, self._close = links, close
         self._compared = -RECONCILE
+        self._was_away = False
+        self._walked: int | None = None  # the last row that was pushed again, while that goes on
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
         if not tasks:
             return set()
         entered, waiting = self._table(lambda turn: (turn.add(tasks), self._waiting_tasks(turn, [task.id for task in tasks])))
-        super().push(waiting)
+        super().push(_without_bodies(waiting))
         return entered
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
@@ -46,9 +53,9 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if not taken.leases:
             return taken
         ids = [lease.task.id for lease in taken.leases]
-        links = self._table(lambda turn: {row.id: row.link for row in turn.rows(ids) if row.state in (*WAITING, LATER)}, write=False)
-        super().done([id for id in ids if id not in links])
-        leases = (replace(one, task=replace(one.task, link=bool(links[one.task.id]))) for one in taken.leases if one.task.id in links)
+        waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)}
+        super().done([id for id in ids if id not in waits])
+        leases = (replace(one, task=_whole(one.task, waits[one.task.id])) for one in taken.leases if one.task.id in waits)
         return replace(taken, leases=tuple(leases))
 
     def done(self, ids: Collection[str]) -> None:
@@ -69,7 +76,12 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         super().back(ids, at=at)
 
     def refresh(self, ids: Collection[str]) -> None:
-        self.hasten(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False))
+        self.hasten(_without_bodies(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)))
+
+    def aside(self, limit: int = 100) -> list[Aside]:
+        found = super().aside(limit)
+        waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, [one.task.id for one in found]), write=False)}
+        return [replace(one, task=_whole(one.task, waits.get(one.task.id, one.task))) for one in found]
 
     def drop(self, ids: Collection[str] | None = None) -> int:
         gone = [one.task.id for one in self.aside(10_000) if ids is None or one.task.id in ids]
@@ -93,28 +105,47 @@ class RedisTableQueue(LinksBacked, RedisQueue):
 
     def _recover(self) -> None:
         super()._recover()
-        self._compared = -RECONCILE
+        self._compared, self._was_away, self._walked = -RECONCILE, True, None
 
     def _compare(self) -> None:
-        """Push what waits in the table and is not in Redis."""
+        """Push what waits in the table and is not in Redis, some pages a call."""
         with self._lock:
-            if monotonic() - self._compared < RECONCILE:
-                return
-            waits = (LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER)))
-            count = select(func.count()).select_from(LINKS).where(*waits)
-            number = self._table(lambda turn: turn.connection.scalar(count) or 0, write=False)
-            there = self.state(0)
-            self._compared = monotonic()
-            asked, last = select(*TASK).where(*waits).order_by(LINKS.c.number).limit(PAGE), 0
-            while number > there.waiting + there.later + there.leased + there.aside:
-                page = asked.where(LINKS.c.number > last)
+            if self._walked is None and monotonic() - self._compared >= RECONCILE and self._differs():
+                self._walked = 0
+            asked = select(*TASK).where(*self._waits()).order_by(LINKS.c.number).limit(PAGE)
+            for _ in range(PAGES if self._walked is not None else 0):
+                page = asked.where(LINKS.c.number > self._walked)
                 found = self._table(lambda turn, page=page: turn.connection.execute(page).all(), write=False)  # type: ignore[misc]
+                super().push(_without_bodies(map(task_of, found)))
+                self._walked = found[-1].number if found else None
                 if not found:
                     return
-                last = found[-1].number
-                super().push([task_of(one) for one in found])
+
+    def _differs(self) -> bool:
+        """Whether Redis has less than the table. With a part of it away that is known only once it is there again."""
+        count = select(func.count()).select_from(LINKS).where(*self._waits())
+        number = self._table(lambda turn: turn.connection.scalar(count) or 0, write=False)
+        was_away, self._was_away = self._was_away, False
+        self._compared = monotonic()
+        try:
+            there = self.state(0)
+        except FrontierUnavailable:
+            return was_away
+        return number > there.waiting + there.later + there.leased + there.aside
+
+    def _waits(self) -> tuple[Any, ...]:
+        return LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))
 
     def _waiting_tasks(self, turn: Turn, ids: Collection[str]) -> list[Task]:
         """Those of these rows that wait."""
-        asked = select(*TASK).where(LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))).order_by(LINKS.c.number)
+        asked = select(*TASK).where(*self._waits()).order_by(LINKS.c.number)
         return [task_of(one) for some in chunks(ids) for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some)))]
+
+
+def _without_bodies(tasks: Iterable[Task]) -> list[Task]:
+    return [replace(task, body="") for task in tasks]
+
+
+def _whole(task: Task, row: Task) -> Task:
+    """What Redis knows of a task, and what the table does."""
+    return replace(task, body=row.body, link=row.link)

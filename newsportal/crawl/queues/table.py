@@ -56,6 +56,12 @@ class LinksBacked(Queue):
     def retries(self) -> list[WaitingLinks]:
         return [row for row in self.links.waiting() if row.queue == self.name]
 
+    def outstanding(self, source: str) -> int:
+        asked = (LINKS.c.queue == self.name, LINKS.c.source == cut(source), LINKS.c.state.in_(OUTSTANDING))
+        return int(
+            self._table(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS).where(*asked)), write=False) or 0
+        )
+
     def _table(self, step: Callable[[Turn], Answer], *, write: bool = True) -> Answer:
         try:
             return (self.links.write if write else self.links.read)(step, self.name, self.terms)
@@ -160,12 +166,6 @@ class TableQueue(LinksBacked):
 
     def state(self, hosts: int = 20) -> QueueState:
         return self._table(lambda turn: _state(turn, hosts), write=False)
-
-    def outstanding(self, source: str) -> int:
-        asked = (LINKS.c.queue == self.name, LINKS.c.source == cut(source), LINKS.c.state.in_(OUTSTANDING))
-        return int(
-            self._table(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS).where(*asked)), write=False) or 0
-        )
 
     def aside(self, limit: int = 100) -> list[Aside]:
         """The last first."""

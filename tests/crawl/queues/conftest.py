@@ -13,8 +13,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import queue_benches
 
 from queue_benches import Bench, TableBench
-from redis_bench import RedisBench, RedisTableBench
+from redis_bench import ClusterTableBench, RedisBench, RedisTableBench
+from redis_masters import Masters, masters
 from servers import OVER_SERVERS, Servers
+
+from newsportal.crawl.queues.redis_cluster import PARTITIONS
 
 BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "sqlite": lambda request: TableBench(f"sqlite:///{request.getfixturevalue('tmp_path')}/新闻 库.db"),
@@ -25,6 +28,33 @@ BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
 }
 """Name -> an empty frontier. A later backend is one line."""
 
+SLOW_BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
+    "cluster and table": lambda request: ClusterTableBench(
+        request.getfixturevalue("redis_masters"), f"sqlite:///{request.getfixturevalue('tmp_path')}/库.db", partitions_for(request)
+    ),
+    **{server: lambda request, server=server: TableBench(request.getfixturevalue("server_uris")(server)) for server in OVER_SERVERS},  # type: ignore[misc]
+}
+
+OF_ONE_PARTITION = {
+    "test_hosts_are_shared_fairly",
+    "test_who_comes_later_gets_a_share",
+    "test_of_a_lane_one_is_in_flight",
+    "test_within_a_lane_the_urgent_comes_first",
+    "test_clearing_forgets_what_waits_and_what_was_seen",
+}
+"""Tests of an order or of shares over hosts: kept within a partition. What holds over all of them: test_redis_cluster.py."""
+
+
+def partitions_for(request: pytest.FixtureRequest) -> int:
+    return 1 if request.node.originalname in OF_ONE_PARTITION else PARTITIONS
+
+
+@pytest.fixture(scope="session")
+def redis_masters() -> Iterator[Masters]:
+    """A Redis Cluster for all tests that empty it before they begin, and leave all of it running."""
+    with masters() as made:
+        yield made
+
 
 @pytest.fixture(scope="session")
 def server_uris(servers: Servers) -> Iterator[Callable[[str], str]]:
@@ -33,12 +63,9 @@ def server_uris(servers: Servers) -> Iterator[Callable[[str], str]]:
         yield cache(lambda server: stack.enter_context(servers.database(server)).uri)
 
 
-@pytest.fixture(params=[*BENCHES, *(pytest.param(server, marks=pytest.mark.slow) for server in OVER_SERVERS)])
+@pytest.fixture(params=[*BENCHES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_BENCHES)])
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """An empty frontier of each backend."""
-    if request.param in OVER_SERVERS:
-        made: Bench = TableBench(request.getfixturevalue("server_uris")(request.param))
-    else:
-        made = BENCHES[request.param](request)
+    made = {**BENCHES, **SLOW_BENCHES}[request.param](request)
     yield made
     made.close()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import redis
 from queue_benches import TERMS, Bench, TableBench
+from redis_masters import Masters
 
+from newsportal.crawl.queues.redis_cluster import PARTITIONS, ClusterTableQueue
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.redis_table import RedisTableQueue
 
@@ -44,3 +46,17 @@ class RedisTableBench(RedisBench):
     def close(self) -> None:
         super().close()
         self._table.close()
+
+
+class ClusterTableBench(RedisTableBench):
+    """The same at an empty cluster."""
+
+    def __init__(self, masters: Masters, uri: str, partitions: int = PARTITIONS) -> None:
+        Bench.__init__(self)
+        self.masters, self.partitions, self._table = masters, partitions, TableBench(uri)
+        masters.empty()
+
+    def worker(self, name: str) -> RedisTableQueue:
+        self._table.now = self.now
+        more = {"links": self._table.links(), "partitions": self.partitions}
+        return ClusterTableQueue(self.masters.connect(), name, TERMS, clock=lambda: self.now, **more)

@@ -15,6 +15,7 @@ import redis
 from queue_benches import NOON, TERMS, ids, take, task, tasks
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from redis_bench import RedisTableBench
 from scrapy.settings import Settings
 
 from newsportal.crawl.queues.base import Identity, identity
@@ -101,6 +102,21 @@ def test_the_settings_name_the_class_of_the_queue(redis_for_all: Any) -> None:
 
 class Own(UnbackedQueue):
     """As a project names it."""
+
+
+def test_with_a_store_bodies_lie_in_the_table_alone(redis_for_all: Any, client: redis.Redis, tmp_path: Any) -> None:
+    bench = RedisTableBench(redis_for_all.port, f"sqlite:///{tmp_path}/库.db")
+    queue, whole = bench.open(), task("1", link=True)
+    queue.push([replace(whole, body='{"url": "https://a.example/1"}')])
+    assert b"url" not in client.hget("rss:requests:tasks", "1")
+    for _ in range(TERMS.tries):
+        (lease,) = queue.take(1, delay=0, ahead=1).leases
+        assert lease.task == replace(whole, body='{"url": "https://a.example/1"}')
+        bench.pass_by(2 * TERMS.lease)
+        queue = bench.open()
+        queue.beat()
+    assert [one.task.body for one in queue.aside()] == ['{"url": "https://a.example/1"}']
+    bench.close()
 
 
 # answers that are lost

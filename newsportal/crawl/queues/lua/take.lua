@@ -11,7 +11,8 @@ local POLL = 0.5 -- seconds until it is worth asking again where that depends on
 local OVERDUE = 2 -- seconds after which a host that nobody took may be had beyond one's share
 local most = delay > 0 and math.max(1, math.floor(ahead / delay + 1e-9)) or 1 / 0
 local leases, count = {}, 0
-local in_hand = call('SCARD', record(ME) .. ':leased')
+local in_hand = call('SCARD', record(ME) .. ':leased') + ctx.elsewhere
+local drains = false
 local function room() return number - count end
 
 local held, held_count = {}, 0  -- host → tasks in hand
@@ -101,7 +102,10 @@ local function try_suspects()
     call('HDEL', Q .. ':about', 'suspect', 'tester')
     return false
   end
-  if in_hand > 0 then return draining() end
+  if in_hand > 0 then
+    drains = draining()
+    return drains
+  end
   for _, found in ipairs(suspects) do
     local id = id_of(found)
     local t = task(id)
@@ -232,5 +236,5 @@ if waiting > 0 then
   if number > 0 and count >= number then again = 0 end
   soon = math.min(soon, again, first_score(Q .. ':resting', NOW))
 end
-table.insert(leases, 1, cjson.encode({ waiting = waiting, soon = soon < 1 / 0 and soon or nil, held = resting, yielded = yielded }))
+table.insert(leases, 1, cjson.encode({ waiting = waiting, soon = soon < 1 / 0 and soon or nil, held = resting, yielded = yielded, draining = drains }))
 return leases

@@ -1,0 +1,223 @@
+"""What is the queue's on a Redis Cluster alone: where keys lie, what holds over all partitions, and a master that is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+import redis
+from queue_benches import TERMS, TableBench, hold_all, ids, task, tasks
+from redis.crc import key_slot
+from redis_masters import MASTERS, SLOTS, Masters, masters
+from scrapy.settings import Settings
+
+from newsportal.crawl.queues import redis_cluster
+from newsportal.crawl.queues.base import Queue
+from newsportal.crawl.queues.opening import open_plain
+from newsportal.crawl.queues.redis_cluster import PARTITIONS, ClusterQueue, ClusterTableQueue, UnbackedClusterQueue, prefixes
+from newsportal.crawl.redis_connection import connect, queue_names_in
+from newsportal.errors import FrontierUnavailable, StoreError
+from newsportal.store.link_rows import SUSPECT_TRIES
+
+HOSTS = 60
+
+
+def many(each: int = 1, **more: Any) -> list[Any]:
+    return [one for n in range(HOSTS) for one in tasks(each, f"h{n}.example", **more)]
+
+
+def take_all(queue: Queue, number: int = 1000) -> list[str]:
+    """Of every partition, however they take turns."""
+    return [id for _ in range(PARTITIONS) for id in ids(queue.take(number, delay=0, ahead=10).leases)]
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 5, PARTITIONS])
+def test_masters_have_about_as_many_partitions(nodes: int) -> None:
+    slots = [key_slot(prefix.encode() + b"rss:requests") for prefix in prefixes()]
+    assert slots == [key_slot(prefix.encode() + b"newsportal:holders") for prefix in prefixes()]
+    of_node = Counter(slot * nodes // SLOTS for slot in slots)
+    assert max(of_node.values()) - min(of_node[node] for node in range(nodes)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("url", "says"), [("redis+cluster://127.0.0.1:1,127.0.0.1:2", "no node of the cluster answers"), ("redis+cluster://h:x", "allowed:")]
+)
+def test_an_address_without_a_cluster_is_told(url: str, says: str) -> None:
+    with pytest.raises((FrontierUnavailable, StoreError), match=says):
+        connect(Settings({"REDIS_URL": url}))
+
+
+def test_one_redis_that_is_named_as_a_cluster_is_told(redis_for_all: Any) -> None:
+    with pytest.raises(FrontierUnavailable, match="it is one Redis, no cluster: name it redis://"):
+        connect(Settings({"REDIS_URL": f"redis+cluster://127.0.0.1:{redis_for_all.port}"}))
+
+
+@pytest.mark.slow
+def test_a_cluster_that_is_named_as_one_redis_is_told(redis_masters: Masters) -> None:
+    queue = open_plain(Settings({"REDIS_URL": f"redis://127.0.0.1:{redis_masters.servers[0].port}"}), "rss")
+    with pytest.raises(FrontierUnavailable, match=r"it is a cluster: name it redis\+cluster://"):
+        queue.push([task("1", seen="1")])  # its two keys lie in two slots
+    queue.close()
+
+
+@pytest.mark.slow
+def test_the_address_names_the_class_of_the_queue_and_its_queues_are_found(redis_masters: Masters) -> None:
+    redis_masters.empty()
+    settings = Settings({"REDIS_URL": redis_masters.url})
+    queue = open_plain(settings, "rss")
+    assert isinstance(queue, UnbackedClusterQueue)
+    queue.push(many())
+    assert len(take_all(queue)) == HOSTS
+    owner = queue.parts[0]._context["owner"]
+    assert queue_names_in(connect(settings), None, owner, "there", prefixes()) == ["rss"]
+    queue.close()
+
+
+@pytest.mark.slow
+def test_every_master_has_hosts_and_each_key_is_of_a_partition(redis_masters: Masters) -> None:
+    redis_masters.empty()
+    queue = ClusterQueue(redis_masters.connect(), "rss", TERMS)
+    queue.push([replace(one, seen=one.id) for one in many()])
+    queue.take(30, delay=0, ahead=1)
+    for server in redis_masters.servers:
+        with redis.Redis(port=server.port, decode_responses=True) as node:
+            keys = node.keys()
+            assert any(key.endswith("}:rss:requests") for key in keys)
+            assert all(key.startswith(tuple(prefixes())) for key in keys)
+    queue.close()
+
+
+@pytest.mark.slow
+def test_of_a_lane_one_is_in_flight_over_all_partitions(redis_masters: Masters) -> None:
+    redis_masters.empty()
+    now = [1_772_700_000.0]
+    first, second = (ClusterQueue(redis_masters.connect(), "rss", TERMS, clock=lambda: now[0]) for _ in range(2))
+    first.push(many(lane="x")[:12])
+    got, done = take_all(first), set[str]()
+    while got:
+        assert len(got) == 1
+        assert take_all(second) == []
+        first.free({f"h{n}.example": 0.0 for n in range(HOSTS)})
+        second.free({f"h{n}.example": 0.0 for n in range(HOSTS)})
+        first.done(got)
+        done.update(got)
+        now[0] += 2 * redis_cluster.LANE_WAIT
+        got = take_all(first, 1)
+    assert len(done) == 12
+    first.close()
+    second.close()
+
+
+@pytest.mark.slow
+def test_a_suspect_comes_alone_while_other_partitions_are_busy(redis_masters: Masters) -> None:
+    redis_masters.empty()
+    now = [1_772_700_000.0]
+
+    def opened() -> ClusterQueue:
+        return ClusterQueue(redis_masters.connect(), "rss", TERMS, clock=lambda: now[0])
+
+    opened().push(tasks(1, "suspect.example"))
+    for _ in range(SUSPECT_TRIES):
+        assert take_all(opened()) == ["suspect.example/0"]
+        now[0] += 2 * TERMS.lease
+    worker, hand = opened(), list[str]()
+    worker.push(many(50))
+    for _ in range(60):
+        before, hand = hand, ids(worker.take(4, delay=0, ahead=10).leases)
+        if "suspect.example/0" in hand:
+            assert (before, hand) == ([], ["suspect.example/0"])
+            return
+        worker.beat()
+        worker.done(before)  # never with empty hands, but where it takes nothing more for the suspect's sake
+        now[0] += 1
+    raise AssertionError("the suspect never had its turn")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableBench:
+    return TableBench(f"sqlite:///{tmp_path}/库.db")
+
+
+def until(holds: Callable[[], object]) -> None:
+    end = monotonic() + 600
+    while not holds():
+        assert monotonic() < end
+        sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_master_that_is_lost_stops_its_hosts_alone_and_is_filled_again_from_the_table(table: TableBench) -> None:
+    with masters() as cluster:
+        queue = ClusterTableQueue(cluster.connect(), "rss", TERMS, links=table.links())
+        queue.push(many(3))
+        began = ids(queue.take(1000, delay=5, ahead=5).leases)
+        assert len(began) == HOSTS, "one of each host"
+        lost, at_lost = cluster.servers[1], set()
+        for n in range(HOSTS):
+            if queue._node(queue._home(f"h{n}.example")).endswith(f":{lost.port}"):
+                at_lost.add(f"h{n}.example")
+        assert HOSTS / 6 < len(at_lost) < HOSTS / 1.5
+        lost.kill()
+        queue.done(began)  # what the lost node is not told the table knows
+        queue.push([task("new", host) for host in sorted(at_lost)[:1]])  # waits in the table
+        got = [id for _ in range(20) for id in ids(queue.take(1000, delay=0, ahead=1).leases)]
+        assert {id.partition("/")[0] for id in got} == {f"h{n}.example" for n in range(HOSTS)} - at_lost
+        assert not set(began) & set(got)
+        queue.done(got)
+        hold_all(queue, next(f"h{n}.example" for n in range(HOSTS) if f"h{n}.example" not in at_lost))
+        assert queue.hold(sorted(at_lost)[0]) is None
+        assert queue.claim("visit:甲", 100)
+        assert queue.beat() == set()
+        with pytest.raises(FrontierUnavailable, match=f"{lost.port}"):
+            queue.state()
+        assert queue.outstanding("none") == 0
+        with pytest.raises(FrontierUnavailable):  # nothing is left but what waits there
+            queue.take(10, delay=0, ahead=1)
+        cluster.start(1)
+        rest: list[str] = []
+
+        def all_had() -> bool:
+            try:
+                rest.extend(ids(queue.take(1000, delay=0, ahead=1).leases))
+            except FrontierUnavailable:
+                return False
+            return {*began, *got, *rest} >= {*(one.id for one in many(3)), "new"}
+
+        until(all_had)
+        assert not set(began) & set(rest)
+        queue.done(rest)
+        assert take_all(queue) == []
+        queue.close()
+    table.close()
+
+
+@pytest.mark.slow
+def test_without_a_store_a_master_that_is_away_loses_nothing() -> None:
+    with masters() as cluster:
+        queue = UnbackedClusterQueue(cluster.connect(), "rss", TERMS)
+        queue.push(many(2))
+        got = ids(queue.take(1000, delay=5, ahead=5).leases)
+        cluster.servers[MASTERS - 1].kill()
+        with pytest.raises(FrontierUnavailable):
+            queue.done(got)
+        with pytest.raises(FrontierUnavailable):
+            queue.push(many(3))
+        cluster.start(MASTERS - 1)
+        had: set[str] = set()
+
+        def all_had() -> bool:
+            try:
+                queue.done(got)
+                queue.push(many(3))
+                had.update(ids(queue.take(1000, delay=0, ahead=1).leases))
+            except FrontierUnavailable:
+                return False
+            return had >= {one.id for one in many(3)} - set(got)
+
+        until(all_had)
+        queue.close()
