@@ -40,7 +40,7 @@ router = APIRouter(tags=["Sources"], responses=describe(404))
 EDIT = [needs(Right.EDIT)]
 WATCH = [needs(Right.WATCH)]
 
-Kind = Literal["engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists"]
+Kind = Literal["engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters"]
 
 
 class SourceRow(BaseModel):
