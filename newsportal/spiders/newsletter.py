@@ -64,6 +64,8 @@ class NewsletterSpider(NewsSpider):
                 continue
             links.append(link := source.entry(id_of(raw.raw)))
             refused[link.url] = reason
+        if not response.mails:
+            self.tracker.count(source.key, "not_modified")  # an empty folder is no list that cannot be read
         if response.left:
             self.tracker.note(source.key, Message("note.mails-wait", number=response.left))
         for wanted in (await self.filter_new(links))[0]:
