@@ -93,6 +93,13 @@ def test_only_the_start_of_a_long_mail_is_read(server: ImapServer, monkeypatch: 
         read(server)
 
 
+def test_a_server_that_talks_without_end_is_left(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mailbox, "MAX_SENT", 1_000)
+    server.instead = {"UID SEARCH": b"* 1 EXISTS\r\n" * 1_000}
+    with pytest.raises(FetchFailed, match="more than 1000 bytes"):
+        read(server)
+
+
 def test_a_server_that_breaks_off_loses_nothing(server: ImapServer) -> None:
     server.instead = {"UID FETCH 9": b"* 3 FETCH (UID 9 BODY[]<0> {500}\r\nFrom: half"}
     found = read(server)

@@ -31,6 +31,7 @@ from newsportal.net.egress.client import TIMEOUT, open_socket, trust
 
 MAX_MAIL = 4 * 1024 * 1024  # bytes that are read of a mail: its text stands before what is attached; Gmail shows 102 kB of one
 MAX_ALL = 32 * 1024 * 1024  # bytes of one reading; what is left waits for the next
+MAX_SENT = 2 * MAX_ALL  # bytes that a server may send, whatever was asked for
 MAX_HEAD = 256 * 1024  # bytes at a mail's start in which its header is looked for
 LOOKED_AT = 2_000  # mails of one reading whose headers are compared with ``senders`` and ``lists``
 AT_ONCE = 100  # of them asked for with one command
@@ -76,6 +77,8 @@ class Wanted:
 
     def takes(self, head: bytes) -> bool:
         """Whether a mail with these headers is wanted."""
+        if not self.senders and not self.lists:
+            return True
         headers = message_from_bytes(head[:MAX_HEAD].partition(b"\r\n\r\n")[0].partition(b"\n\n")[0])
         pairs = ((self.senders, "From"), (self.lists, "List-Id"))
         said = ((words, " ".join(map(str, headers.get_all(name, ()))).lower()) for words, name in pairs if words)
@@ -133,6 +136,7 @@ class _Connection(imaplib.IMAP4):
 
     def __init__(self, box: Mailbox, policy: Policy, timeout: float) -> None:
         self._box, self._policy, self.was_cut = box, policy, False
+        self._room = MAX_SENT
         self.ending = threading.Timer(LONGEST, self._cut)
         self.ending.daemon = True
         try:
@@ -169,7 +173,18 @@ class _Connection(imaplib.IMAP4):
     def read(self, size: int) -> bytes:
         if size > MAX_MAIL:
             raise self.abort(f"an answer of {size} bytes, of which {MAX_MAIL} were asked for")
+        self._take(size)
         return super().read(size)
+
+    def readline(self) -> bytes:
+        line = super().readline()
+        self._take(len(line))
+        return line
+
+    def _take(self, size: int) -> None:
+        self._room -= size
+        if self._room < 0:
+            raise self.abort(f"more than {MAX_SENT} bytes were sent")
 
     def uid_command(self, *command: str) -> list[bytes | tuple[bytes, bytes]]:
         """The answer to a UID command. Raises ``IMAP4.error`` for a refusal."""
@@ -229,8 +244,11 @@ def _mail(connection: _Connection, uid: int) -> RawMail | None:
     found = dict(_literals(answer)).get(uid)
     if found is None:
         return None
-    local = imaplib.Internaldate2tuple(found[0])
-    return RawMail(found[1], datetime.fromtimestamp(time.mktime(local), UTC) if local else datetime.now(UTC))
+    received = datetime.now(UTC)
+    with suppress(ValueError, OverflowError, OSError):  # a date that cannot be
+        if local := imaplib.Internaldate2tuple(found[0]):
+            received = datetime.fromtimestamp(time.mktime(local), UTC)
+    return RawMail(found[1], received)
 
 
 def _literals(answer: list[bytes | tuple[bytes, bytes]]) -> Iterator[tuple[int, tuple[bytes, bytes]]]:
