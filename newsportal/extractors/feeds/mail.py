@@ -27,6 +27,7 @@ from newsportal.extractors.fields.date import plausible
 from newsportal.extractors.fields.headlines import enough
 from newsportal.items import content_id
 from newsportal.text import clean, dom
+from newsportal.text.characters import CONTROL
 from newsportal.text.encoding import decode
 
 MAX_PARTS: Final = 100  # of several parts each: a day's digest has some dozens; a thousand, one in another, are deeper than Python can go
@@ -99,7 +100,7 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
         id,
         url or f"mid:{quote(id, safe='@!$&*+=')}",
         (clean(headers["Subject"]) or lines[0])[:MAX_TITLE_CHARS],
-        sanitise(dom.html_of(root), url or ""),
+        CONTROL.sub("", sanitise(dom.html_of(root), url or "")),
         _published((headers["Date"], headers["Received"].rpartition(";")[2]), received),
         clean(name) or clean(address) or None,
         tuple(_links(root)),

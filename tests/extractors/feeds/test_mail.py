@@ -11,6 +11,7 @@ import pytest
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.tidy import read_fragment
 from newsportal.extractors.feeds.mail import MAX_HEAD_BYTES, Mail, id_of, parse
+from newsportal.text.characters import CONTROL
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
 HTML = """<html><head><title>没有人读的标题</title><style>p{}</style></head><body>
@@ -131,11 +132,12 @@ def test_a_mail_that_was_cut_says_so() -> None:
         b"Content-Type: text/html; charset=rot13\n\n<p>hello</p>",
         b'Content-Type: text/html; charset="\\xff;;;=\n\n<p>hello</p>',
         b"Subject: \xed\xa0\x80\nMessage-ID: <\x00\xff>\nContent-Type: text/plain; charset=utf-8\n\n\xed\xa0\x80 hello",
+        b"Content-Type: text/html\n\n<p>hello\x01&#2;&#xD800;</p>",
         b"Subject: =?utf-8?B?////=?= =?x?q?=00?=\n\nhello",
     ],
 )
 def test_what_can_be_read_of_odd_mails_is_read(raw: bytes) -> None:
     found = read(raw)
     assert "hello" in found.html
-    for text in (found.id, found.url, found.title or ""):
-        text.encode()  # no half characters
+    for text in (found.id, found.url, found.title or "", found.html):
+        assert not CONTROL.search(text)  # half characters are among them
