@@ -44,6 +44,7 @@ PIXEL: Final = 3  # pictures of fewer pixels are spacers, or tell the sender who
 BOUNDARY: Final = re.compile(rb"boundary\s*=", re.IGNORECASE)
 HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 SIDE: Final = re.compile(r"(?<![-\w])(?:width|height)\s*:\s*(\d+)\s*px", re.IGNORECASE)
+NOWHERE: Final = "mid:"  # against which no relative address is one
 NOTICE: Final = re.compile(
     r"unsubscribe|opt[- ]?out|(?:manage|update|change)\b.{0,20}\b(?:preferences|profile|subscription)|退订|取消订阅|取消訂閱|订阅设置|"
     r"view\b.{0,30}\bbrowser|view\b.{0,20}\bonline|read online|web version|浏览器(?:中|里|内)?(?:查看|打开|阅读)|网页版|在线(?:阅读|查看)",
@@ -94,13 +95,14 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
     if not lines:
         raise NotApplicable("no-body", "no text but notices")
     name, address = parseaddr(headers["From"])
-    archives = (found[0] for key in ("Archived-At", "List-Archive") if (found := ADDRESS.search(headers[key])))
-    id, url = id_of(raw), next(archives, None) if headers["Archived-At"] or not online else online
+    found = [ADDRESS.search(headers[key]) for key in ("Archived-At", "List-Archive")]
+    archived, listed = (dom.join(NOWHERE, one[0]) if one else None for one in found)
+    id, url = id_of(raw), archived or online or listed
     return Mail(
         id,
         url or f"mid:{quote(id, safe='@!$&*+=')}",
         (clean(headers["Subject"]) or lines[0])[:MAX_TITLE_CHARS],
-        CONTROL.sub("", sanitise(dom.html_of(root), url or "")),
+        CONTROL.sub("", sanitise(dom.html_of(root), url or NOWHERE)),
         _published((headers["Date"], headers["Received"].rpartition(";")[2]), received),
         clean(name) or clean(address) or None,
         tuple(_links(root)),
@@ -172,7 +174,7 @@ def _without_notices(root: dom.Element) -> str | None:
     online, half = None, len(dom.text_of(root)) / 2
     notices = (node for node in root.iter("a") if NOTICE.search(f"{dom.text_of(node, MOST_INSIDE)} {node.get('href') or ''}"))
     for node in list(islice(notices, MOST_NOTICES)):
-        url = dom.link_of(node, "")
+        url = dom.link_of(node, NOWHERE)
         if online is None and url and ONLINE.search(dom.text_of(node, MOST_INSIDE)) and not urlsplit(url).query:
             online = url
         while (above := node.getparent()) is not None and above.tag not in ("body", "html"):
@@ -203,7 +205,7 @@ def _links(root: dom.Element) -> Iterator[tuple[str, str]]:
     """Addresses whose links read like titles, each with the longest of its texts."""
     found: dict[str, str] = {}
     for node in root.iter("a"):
-        if (url := dom.link_of(node, "")) is not None and (url in found or len(found) < MOST_LINKS):
+        if (url := dom.link_of(node, NOWHERE)) is not None and (url in found or len(found) < MOST_LINKS):
             found[url] = max(found.get(url, ""), dom.text_of(node, MOST_INSIDE), key=len)
     return ((url, text[:MAX_TITLE_CHARS]) for url, text in found.items() if enough(text) and not ADDRESS.fullmatch(text))
 

@@ -60,6 +60,7 @@ def test_a_newsletter_is_its_text() -> None:
         (newsletter(), "https://b.example/online/5"),
         (newsletter(Archived_At="<https://lists.example/m/1>"), "https://lists.example/m/1"),
         (newsletter("https://b.example/o?subscriber=9", List_Archive="<https://lists.example/>"), "https://lists.example/"),
+        (newsletter("https://[", Archived_At="<https://[>", List_Archive="<mailto:a@b.example>"), "mid:x1@b.example"),
         (newsletter("https://b.example/o?subscriber=9"), "mid:x1@b.example"),  # with it a reader could unsubscribe who subscribed
     ],
 )
