@@ -24,6 +24,9 @@ NEWSPORTAL_STANDING = False  # ours: True keeps a spider open when it has nothin
 DOWNLOAD_HANDLERS = {
     "http": "newsportal.crawl.handlers.Handler",  # HTTP11DownloadHandler: ours refuses private addresses, replays and archives
     "https": "newsportal.crawl.handlers.Handler",
+    "imaps": "newsportal.crawl.handlers.mailbox.MailboxHandler",  # ours: mails of newsletters, only read
+    "imap": "newsportal.crawl.handlers.mailbox.MailboxHandler",
+    "mailbox": "newsportal.crawl.handlers.mailbox.MailboxHandler",
     "file": None,  # on by default: a start URL file:///etc/passwd would be read
     "ftp": None,
     "s3": None,

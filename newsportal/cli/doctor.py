@@ -21,7 +21,7 @@ from newsportal.cli.hints import counted, hosts, resolvable_hosts
 from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
-from newsportal.messages import Message, local
+from newsportal.messages import Message, local, reason_message
 from newsportal.net.rendering import Limits, find_chromium, missing, standalone
 from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
@@ -150,6 +150,19 @@ def _sign_ins(sources: Sources) -> Result | None:
     return Result(True, f"{counted(len(named), 'source')} with a sign-in, none refused at the last visit")
 
 
+def _mailboxes(sources: Sources) -> Result | None:
+    """The mailboxes of newsletters, as their last visits found them."""
+    named = [source.key for source in sources.newsletters if source.enabled]
+    if not named:
+        return None
+    with closing(open_store(sources.store)) as store:
+        last = store.visits.recent(named, each=1)
+    for reason in ("mail-login", "mail-folder"):
+        if bad := [key for key in named for visit in last.get(key, ()) if reason in visit.list_failed]:
+            return Result(False, f"{', '.join(bad)}: {reason_message(reason)}", str(Message(f"remedy.{reason}")))
+    return Result(True, f"{counted(len(named), 'newsletter')}, none refused at the last visit")
+
+
 def _filter(sources: Sources) -> Result:
     """The filter of known addresses. A crawl makes it when there is none, so the only thing amiss is a Redis that is away."""
     from newsportal.crawl.seen_filter import filter_status
@@ -231,6 +244,7 @@ CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]
     "search index": (_index, "start the server that index: names, or delete the index file; it is built anew"),
     "sources' health": (_health, None),
     "sign-ins": (_sign_ins, "see what is said of the store"),
+    "mailboxes": (_mailboxes, "see what is said of the store"),
     "known addresses": (_filter, "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked"),
     "queue of requests": (_queue, "start that Redis, or mend frontier in sources.yaml; nothing is lost: the store knows its links"),
     "browser": (_browser, None),

@@ -37,12 +37,14 @@ PROJECT = "[settings]\ndefault = newsportal.settings\n\n[deploy]\nurl = http://1
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """List topics, engines, feeds, sitemaps, regions, forums and galleries."""
+    """List topics, engines, feeds, sitemaps, regions, forums, galleries, hot lists and newsletters."""
     known = load(sources)
     rows = []
     for source in known.all():
-        visits = source.engines if isinstance(source, Topic) else getattr(source, "seeds", ()) or (getattr(source, "url", None),)
-        row = {**pick(source, "key", "name"), "kind": source.family, "enabled": source.enabled, "visits": list(filter(None, visits))}
+        url = getattr(source, "url", None)
+        places = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
+        visits = source.engines if isinstance(source, Topic) else places
+        row = {**pick(source, "key", "name"), "kind": source.family, "enabled": source.enabled, "visits": list(visits)}
         rows.append(row | {"topics": list(getattr(source, "topics", ())), "category": getattr(source, "category", None)})
     if as_json:
         print_json(*rows)

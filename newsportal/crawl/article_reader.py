@@ -15,6 +15,7 @@ from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.extractors.article.site import PageLines
 from newsportal.extractors.lists.pagination import Pager, PageRead, find_pager, is_front_page, is_thread
 from newsportal.items import Article, Extraction, Link, Page
+from newsportal.sources.places import ArticlePlace
 from newsportal.text import dom
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class ArticleReader:
     (:mod:`newsportal.crawl.reader_pool`). Methods that keep more than lines of a site's pages read in place."""
 
     def __init__(self, sources: Sources, sites: SiteMemory, call: Callable[..., Any] = lambda function, *args: function(*args)) -> None:
-        places = (*sources.feeds, *sources.sitemaps, *sources.regions)
+        places = [source for source in sources.all() if isinstance(source, ArticlePlace)]
         self._rules = {place.key: place.article for place in places if place.article}
         self._sites = sites
         self._call = call

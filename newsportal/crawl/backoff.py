@@ -44,8 +44,7 @@ async def paused(tracker: LinkTracker, links: Sequence[Link]) -> set[str]:
     """The names of those links that are left alone for a while. Raises ``StoreError``."""
     found: set[str] = set()
     sources = tracker.sources
-    kinds = (sources.feeds, sources.sitemaps, sources.regions, sources.forums, sources.galleries, sources.lists)
-    for source in {link.source for link in links} & {source.key for kind in kinds for source in kind if source.render}:
+    for source in {link.source for link in links} & {source.key for source in sources.all() if getattr(source, "render", False)}:
         names = [name_of(link) for link in links if link.source == source]
         found |= given_up((await tracker.state(source)).hung, names, datetime.now(UTC))
     return found

@@ -50,6 +50,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "note.deep-threads": "some threads have more than %(pages)s pages: the next visit reads on",
     "note.posts": "%(posts)s new posts in %(threads)s threads",
     "note.posts-edited": "%(number)s posts were edited",
+    "note.mails-wait": "%(number)s mails wait for the next visit",
     "note.galleries": "photo stories: %(counts)s",
     "note.complete": "%(number)s complete",
     "note.finished": "%(number)s finished",
@@ -143,6 +144,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "cause.timeout": "it does not answer in time",
     "cause.login": "it asks for a login",
     "cause.sign-in": "its sign-in has expired, or was refused",
+    "cause.mail-login": "its mail server refuses the user's name or the password",
+    "cause.mail-folder": "its folder of mails does not exist, or may not be read",
     "cause.blocked": "it asks who we are, or shuts us out",
     "cause.busy": "it asks for fewer visits",
     "cause.gone": "its page is gone",
@@ -162,6 +165,11 @@ SENTENCES: Final[Mapping[str, str]] = {
     "remedy.timeout": "Nothing, or a longer politeness.timeout.",
     "remedy.login": "Look for a feed of it that is open.",
     "remedy.sign-in": "Sign in with a browser, and put the new cookies or headers into the environment variables that the source names.",
+    "remedy.mail-login": (
+        "Put the right password into the environment variable that the source names; where two steps sign in, "
+        "make a password for apps in the settings of the mailbox."
+    ),
+    "remedy.mail-folder": "Correct the name of the folder, or give the user that crawls the right to read it.",
     "remedy.blocked": "Fewer visits (interval), a contact in politeness.contact, or its feed in place of its pages.",
     "remedy.busy": "A longer interval.",
     "remedy.gone": "Look for its new address.",
@@ -193,6 +201,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "look.boards": "%(number)s boards: %(names)s",
     "look.threads": "%(name)s: %(number)s threads",
     "look.members": "%(name)s: for members only",
+    "look.mails": "%(number)s mails",
     "look.ranked": "%(number)s entries, %(heats)s with a heat",
     "look.galleries": "%(number)s photo stories",
     "look.posts": "%(number)s posts, the first of them:",
@@ -208,6 +217,7 @@ SENTENCES: Final[Mapping[str, str]] = {
         "If it is a list of photo stories or a forum, choose that as its kind (--gallery, --forum)."
     ),
     "find.members": "Only members may read it.",
+    "find.no-mails": "No mails are found: the folder is empty, or from and list leave none.",
     "find.no-threads": "Neither boards nor threads are found.",
     "find.few-galleries": "Only %(number)s links look like photo stories; write it into sources.yaml with a seed:",
     "find.none": "Nothing of this kind is found there.",

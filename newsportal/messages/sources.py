@@ -60,6 +60,13 @@ SENTENCES: Final[Mapping[str, str]] = {
     "sources.odd-secret": "the variable holds nothing, a line break or a character that is not ASCII; allowed: what a header may hold",
     "sources.header": "%(found)s is no name of a header or cookie that may be sent",
     "sources.secret-http": "a sign-in would be sent over http; allowed: addresses that begin with https://",
+    "sources.mailbox": "%(found)s is no mailbox; allowed: imaps://USER@HOST/FOLDER",
+    "sources.mailbox-password": "the address of a mailbox holds a password; allowed: imaps://USER@HOST/FOLDER",
+    "sources.mailbox-secret": "a mailbox (imap) needs a password, and nothing else does",
+    "sources.mailbox-plain": (
+        "the password would be sent to %(host)s without encryption; allowed: imaps://, or a host that politeness.allow_private names"
+    ),
+    "sources.one-mailbox": "found both or neither of imap and folder; allowed: one of them",
     "sources.variable": "the environment variable %(name)s is not set",
     "sources.long-url": "%(found)s characters are too long; allowed: up to %(limit)s",
     "sources.no-url": "%(found)s is no Web address; allowed: an absolute URL that starts with https:// or http://",
@@ -85,6 +92,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "hint.query": "write ##QUERY## in place of the braces",
     "hint.variable": "set %(name)s, load the file that sets it (newsportal --env-file FILE ...), or write %(example)s",
     "hint.secret": "put it into an environment variable, and write ${ITS_NAME} here",
+    "hint.mailbox-password": "put it into an environment variable, and write password: ${ITS_NAME}",
     "hint.set": "set %(name)s, or load the file that sets it (newsportal --env-file FILE ...)",
     "hint.space": "write a space as %%20",
     "hint.dictionary": "one word a line, in UTF-8",

@@ -48,7 +48,7 @@ class ClassifyPipeline(Stage):
         self._least = sources.classifier.good_enough
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
-        places: list[ArticlePlace | Gallery] = [*sources.feeds, *sources.sitemaps, *sources.regions, *sources.galleries, *sources.lists]
+        places = [source for source in sources.all() if isinstance(source, ArticlePlace | Gallery)]
         self._languages = {feed.key: feed.language for feed in sources.feeds if feed.language}
         self._of_source = {place.key: place.topics for place in places}
         self._chosen_for = {place.key for place in places if place.auto_classify} | {

@@ -28,6 +28,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "forum": "forums",
     "gallery": "galleries",
     "list": "lists",
+    "newsletter": "newsletters",
 }
 """How a source's key begins → the list in which it stands."""
 
@@ -130,12 +131,12 @@ def entry_digest(entry: Mapping[str, Any]) -> str:
 
 def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
     """The keys whose new values name environment variables (``${NAME}``) that stood there not before, or say where those of the entry's
-    sign-in are sent.
+    sign-in are sent; and a folder of this machine.
 
     What the environment holds, whoever starts the portal knows: who may only write addresses must not send it to one.
     """
-    signs_in = bool(before.get("headers") or before.get("cookies"))
-    where = {*ADDRESS_KEYS, "preset", "verify_certificate"} if signs_in else set()
+    signs_in = any(before.get(key) for key in ("headers", "cookies", "password"))
+    where = {"folder", *((*ADDRESS_KEYS, "imap", "preset", "verify_certificate") if signs_in else ())}
     changed = (key for key, value in values.items() if value != before.get(key))
     return [key for key in changed if key in where or VARIABLE.search(json.dumps(values[key], default=str))]
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, model_validator
 
 from newsportal import __version__
 from newsportal.extractors.lists import engines
 from newsportal.items import content_id
 from newsportal.sources import methods, parts
 from newsportal.sources.assistant import Assistant
+from newsportal.sources.newsletters import Newsletter, check_encrypted
 from newsportal.sources.parts import Source
 from newsportal.sources.places import Feed, Forum, Gallery, HotList, Region, Sitemap
 from newsportal.sources.publishing import Target
@@ -24,7 +25,7 @@ from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 DEFAULT_STORE = "newsportal.db"
 DEFAULT_INDEX = "index.db"  # the search index of a store of the default's name; that of any other is called after the store
 DEFAULT_ACCOUNTS = "accounts.db"  # likewise for people
-KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists")  # in the order of the file
+KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters")  # in the order of the file
 
 
 class Sources(parts.Part):
@@ -86,6 +87,8 @@ class Sources(parts.Part):
     """Channels of photo stories."""
     lists: tuple[HotList, ...] = ()
     """Hot lists and charts."""
+    newsletters: tuple[Newsletter, ...] = ()
+    """Newsletters and mailing lists, from a mailbox or a folder of mails."""
     publish: tuple[Target, ...] = ()
     """Where articles are published besides the portal."""
     retention: parts.Retention = parts.Retention()
@@ -103,6 +106,11 @@ class Sources(parts.Part):
         if isinstance(context, dict):
             self._folder, self._path = context.get("folder", self._folder), context.get("path")
             self._filled = frozenset(context.get("filled", ()))
+
+    @model_validator(mode="after")
+    def _mailboxes_are_encrypted(self) -> Self:
+        check_encrypted(self.newsletters, self.politeness.allow_private)
+        return self
 
     @property
     def path(self) -> Path | None:

@@ -1,4 +1,4 @@
-"""Where news is published: feeds, sitemaps, regions (channels of a site), forums, galleries, hot lists."""
+"""Where news is published: feeds, sitemaps, regions (channels of a site), forums, galleries, hot lists; beside it `newsletters`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 Pages = Annotated[int, Field(ge=1, le=50)]  # list pages, the first included
 
 
-PLACES = ("feeds", "sitemaps", "regions", "forums", "galleries", "lists")
+PLACES = ("feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters")
 """The keys of sources.yaml under which places stand: their entries may name topics and a category."""
 
 ADDRESS_KEYS = ("url", "prefix", "seeds", "boards")
 
 
 class Place(Source):
-    """What feeds, sitemaps, regions, forums, galleries and hot lists have in common."""
+    """What feeds, sitemaps, regions, forums, galleries, hot lists and newsletters have in common."""
 
     topics: Names = ()
     """Topics to which every article from here belongs, besides those whose keywords match."""

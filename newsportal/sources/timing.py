@@ -143,7 +143,10 @@ def refusal(engine: str, state: SourceState | None, now: datetime) -> Message | 
     return Message("lost.since", since=state.last_success, **params) if state.last_success else Message("lost.never", **params)
 
 
-SPIDERS: Final = {"feeds": "rss", "sitemaps": "sitemap", "regions": "hub", "forums": "forum", "galleries": "gallery", "lists": "lists"}
+SPIDERS: Final = {
+    "feeds": "rss", "sitemaps": "sitemap", "regions": "hub", "forums": "forum", "galleries": "gallery", "lists": "lists",
+    "newsletters": "newsletter",
+}  # fmt: skip
 """The list of ``sources.yaml`` → the spider that visits its sources; topics are asked of their engines by ``metasearch``."""
 
 FEW, FEWER = 200, 30

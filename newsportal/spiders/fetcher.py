@@ -33,7 +33,7 @@ from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.middlewares.retry import read_retry_after
 from newsportal.crawl.reader_pool import SHUTDOWN as SHUTDOWN
 from newsportal.crawl.reader_pool import Interrupted as Interrupted
-from newsportal.errors import ArchiveError, EgressDenied, RenderFailed
+from newsportal.errors import ArchiveError, EgressDenied, FetchFailed, RenderFailed
 from newsportal.items import Page
 from newsportal.messages import as_text
 from newsportal.net.rendering import missing
@@ -130,8 +130,8 @@ def outcome_of(failure: Failure | BaseException) -> Outcome:
         return _outcome_of_status(error.response)
     if isinstance(error, EgressDenied):
         return Outcome("egress-denied", detail, forbidden=True)
-    if isinstance(error, RenderFailed):
-        return Outcome(error.reason, detail, passing=error.passing)
+    if isinstance(error, RenderFailed | FetchFailed):
+        return Outcome(error.reason, error.detail or detail, passing=getattr(error, "passing", True))
     if isinstance(error, IgnoreRequest):
         said = next((reason for words, reason in IGNORED if words in detail), "ignored")
         return Outcome(getattr(error, "reason", said), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)

@@ -31,6 +31,7 @@ SPIDER_CLASSES = {
     "forum": "forum.ForumSpider",
     "gallery": "gallery.GallerySpider",
     "lists": "lists.ListsSpider",
+    "newsletter": "newsletter.NewsletterSpider",
 }
 
 

@@ -25,7 +25,7 @@ def scrapy(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_spiders_are_listed() -> None:
-    assert scrapy("list").stdout.split() == ["forum", "gallery", "hub", "lists", "metasearch", "rss", "sitemap"]
+    assert scrapy("list").stdout.split() == ["forum", "gallery", "hub", "lists", "metasearch", "newsletter", "rss", "sitemap"]
 
 
 def test_our_commands_stand_beside_scrapys() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-SPIDERS = ["forum", "gallery", "hub", "lists", "metasearch", "rss", "sitemap"]
+SPIDERS = ["forum", "gallery", "hub", "lists", "metasearch", "newsletter", "rss", "sitemap"]
 SOURCE = "溪峰在线"  # a feed and a region of the made-up Web
 OTHER = "海棠都市网"
 PIPELINE = """\
@@ -43,6 +43,7 @@ def others() -> Iterator[dict[str, Any]]:
         entries = f"\nforums:\n  - name: 论坛\n    url: {forums.url('phpbb')}\ngalleries:\n{photos.entries('guanlan')}\n"
         rules = "format: html, items: body, title: a, link: a"
         entries += f"lists:\n  - {{name: 热帖, url: '{forums.url('phpbb')}', {rules}}}\n"
+        entries += "newsletters:\n  - {name: 通讯, folder: 邮件}\n"
         yield {"entries": entries, "hosts": [url.split("/")[2].split(":")[0] for url in (forums.url("phpbb"), photos.url("guanlan"))]}
 
 
@@ -55,6 +56,8 @@ def folder(web: MadeUpWeb, others: dict[str, Any], tmp_path_factory: pytest.Temp
     text = web.sources(folder / "sources.yaml").read_text("utf-8") + others["entries"]
     (folder / "sources.yaml").write_text(text.replace("allow_private: [", f"allow_private: [{', '.join(others['hosts'])}, "), "utf-8")
     (folder / "mine.py").write_text(PIPELINE, "utf-8")
+    (folder / "邮件").mkdir()
+    (folder / "邮件" / "1.eml").write_bytes("Subject: 本周通讯\n\n这封邮件里只有一句话。".encode())
     return folder
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from email.message import EmailMessage
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -30,7 +31,7 @@ from madeup.world import World
 from newsportal.cli.importing import Row, import_rows
 from newsportal.errors import NewsportalError
 from newsportal.extractors import extractor
-from newsportal.extractors.feeds import feed, sitemap
+from newsportal.extractors.feeds import feed, mail, sitemap
 from newsportal.extractors.forum import poster
 from newsportal.extractors.gallery import page as gallery_page
 from newsportal.extractors.lists import hub, result_pages
@@ -171,6 +172,13 @@ def read_feed(data: bytes) -> Iterator[object]:
         yield from (entry.title, entry.summary)
 
 
+def read_mail(data: bytes) -> Iterator[object]:
+    found = mail.parse(data, NOW)
+    yield from (found.title, found.author, mail.id_of(data), Html(found.html))
+    yield from (Url(url) for url, _ in found.links)
+    yield Url("" if found.url.startswith("mid:") else found.url)
+
+
 def read_sitemap(data: bytes) -> Iterator[object]:
     yield from (Url(entry.url) for entry in sitemap.parse(data, URL, None, NOW).entries)
 
@@ -259,6 +267,17 @@ def threads() -> list[bytes]:
 
 def feeds() -> list[bytes]:
     return _made_up((one.site, one.path) for one in FEEDS)
+
+
+def mails() -> list[bytes]:
+    made = []
+    for page in articles()[:6]:
+        message = EmailMessage()
+        message["Subject"], message["From"], message["List-Archive"] = "台风登陆 & 更多", "编辑部 <a@a.example>", "<https://a.example/>"
+        message.set_content("纯文本 https://a.example/1 \n\n-- \n签名")
+        message.add_alternative(page.decode("utf-8", "replace"), subtype="html")
+        made.append(bytes(message))
+    return made
 
 
 def sitemaps() -> list[bytes]:
@@ -360,6 +379,7 @@ TARGETS: Final = (
     Target("gallery", lambda: articles() + hubs(), read_gallery),
     Target("results", results, read_results),
     Target("feed", feeds, read_feed),
+    Target("mail", mails, read_mail),
     Target("sitemap", sitemaps, read_sitemap),
     Target("robots", robots, read_robots),
     Target("warc", archives, read_warc),

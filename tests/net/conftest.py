@@ -152,9 +152,8 @@ def tls_port(tls_site: TlsSite) -> int:
 
 
 @pytest.fixture
-def tls_site(tmp_path: Path) -> Iterator[TlsSite]:
-    """An HTTPS server with a certificate that nobody signed. /moved leads to its other name, /members asks who one is."""
-    site = TlsSite()
+def server_context(tmp_path: Path) -> ssl.SSLContext:
+    """A server's side of TLS, with a certificate for 127.0.0.1 that nobody signed."""
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1"]
     made = subprocess.run([*command, "-keyout", key, "-out", certificate, "-days", "2"], capture_output=True, check=False)
@@ -162,6 +161,13 @@ def tls_site(tmp_path: Path) -> Iterator[TlsSite]:
         pytest.skip("needs the openssl command")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
+    return context
+
+
+@pytest.fixture
+def tls_site(server_context: ssl.SSLContext) -> Iterator[TlsSite]:
+    """An HTTPS server. /moved leads to its other name, /members asks who one is."""
+    site = TlsSite()
     loop = asyncio.new_event_loop()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -173,7 +179,7 @@ def tls_site(tmp_path: Path) -> Iterator[TlsSite]:
         await writer.drain()
         writer.close()
 
-    server = loop.run_until_complete(asyncio.start_server(answer, "127.0.0.1", 0, ssl=context))
+    server = loop.run_until_complete(asyncio.start_server(answer, "127.0.0.1", 0, ssl=server_context))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     site.port = server.sockets[0].getsockname()[1]

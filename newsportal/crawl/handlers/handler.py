@@ -42,6 +42,7 @@ PARTIAL = 206
 
 CODECS = {*LABELS, *LABELS.values()}
 
+MAILBOXES = ("imaps:", "imap:", "mailbox:")  # for these another handler stands, which asks where sources.yaml says and nowhere else
 MISSING = 404  # what a URL that the archive lacks answers
 PROBE = 1 << 20  # bytes unpacked to see whether a body is packed as its header says
 File = TypeVar("File", Index, Writer)
@@ -247,7 +248,7 @@ class Guard:
 
     def process_request(self, request: Request) -> None:
         """Raises :class:`EgressDenied`."""
-        if self._policy is not None:
+        if self._policy is not None and not request.url.startswith(MAILBOXES):
             check_url(request.url, self._policy)
 
     def process_response(self, request: Request, response: Response) -> Response:

@@ -61,6 +61,8 @@ class ObeyingMiddleware:
         return cls(crawler)
 
     def _obeys(self, request: Request) -> bool:
+        if not request.url.startswith("http"):  # a mailbox has no robots.txt
+            return False
         asked = request.meta.get("obey_robots")
         return self._obey if asked is None else bool(asked)
 

@@ -148,6 +148,10 @@ class Policy:
     def allows_host(self, host: str, port: int | None) -> bool:
         return any(entry.names(host, port) for entry in self.openings)
 
+    def names(self, host: str, port: int | None) -> bool:
+        """Whether ``host``, a name or an address, is listed itself, whatever it leads to."""
+        return self.allows_host(host, port) or (_is_literal(host) and self.allows_address(ipaddress.ip_address(host), port))
+
     def allows_address(self, address: Address, port: int | None) -> bool:
         return any(entry.covers(address, port) for entry in self.openings)
 

@@ -6,6 +6,7 @@ Redirects are followed here, each target is checked like a first address, and on
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -19,7 +20,7 @@ import httpcore
 
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
-from newsportal.net.egress.addresses import Policy, check_url, resolve_async
+from newsportal.net.egress.addresses import Policy, check_url, resolve, resolve_async
 from newsportal.net.egress.decompress import TooLarge, decompress
 
 MAX_BYTES = 16 * 1024 * 1024  # as Scrapy's DOWNLOAD_MAXSIZE in our settings: the largest article page known is below 10 MB
@@ -159,11 +160,11 @@ def never_sent(error: FetchFailed) -> bool:
 
 
 def _pool(policy: Policy, verify: bool) -> httpcore.AsyncConnectionPool:
-    return httpcore.AsyncConnectionPool(ssl_context=_trust(verify), network_backend=CheckedBackend(policy))
+    return httpcore.AsyncConnectionPool(ssl_context=trust(verify), network_backend=CheckedBackend(policy))
 
 
 @cache
-def _trust(verify: bool) -> ssl.SSLContext:
+def trust(verify: bool) -> ssl.SSLContext:
     """Whose certificates are believed. Read once a process, since it takes longer than many a request (25 ms); threads may share it."""
     context = httpcore.default_ssl_context()
     if verify:
@@ -248,6 +249,17 @@ def _unpacked(url: str, answer: Answer, max_bytes: int) -> bytes:
         raise FetchFailed(url, "too-large", str(error)) from error
     except ValueError as error:
         raise FetchFailed(url, "encoding", str(error)) from error
+
+
+def open_socket(host: str, port: int, policy: Policy, timeout: float | None) -> socket.socket:
+    """A connection for another protocol than HTTP, to an address that is allowed. Blocking. Raises ``OSError``, ``EgressDenied``."""
+    failure: OSError | None = None
+    for address in resolve(host, policy, port):
+        try:
+            return socket.create_connection((address, port), timeout)
+        except OSError as error:
+            failure = error
+    raise failure or OSError("no address")
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):

@@ -40,7 +40,7 @@ router = APIRouter(tags=["Sources"], responses=describe(404))
 EDIT = [needs(Right.EDIT)]
 WATCH = [needs(Right.WATCH)]
 
-Kind = Literal["engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists"]
+Kind = Literal["engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters"]
 
 
 class SourceRow(BaseModel):
@@ -269,7 +269,7 @@ def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, A
         raise ApiError(
             403,
             "not-allowed",
-            f"Only administrators may name environment variables, or change where a sign-in is sent ({', '.join(named)}).",
+            f"Only administrators may name environment variables or a folder, or change where a sign-in is sent ({', '.join(named)}).",
         )
 
 

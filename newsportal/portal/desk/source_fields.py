@@ -151,6 +151,25 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         (VISITS, MANNERS),
         (SELECTORS, ARTICLE),
     ),
+    "newsletters": (
+        (WHERE, (
+            NAME,
+            Field("imap", _("Mailbox"), "text", _("imaps://USER@HOST/FOLDER. It is only read: no mail is changed, moved or marked.")),
+            Field("password", _("Password"), "text", _("${NAME}, a variable of the environment; never the password itself.")),
+            Field("folder", _("Folder of mails"), "text", _("In place of a mailbox: files that end with .eml, or a maildir.")),
+        )),
+        (BELONGS, (*PLACE, CLASSIFY)),
+        (READS, (
+            Field("from", _("Only mails from"), "lines", _("An address, or the part behind its @, a line. Empty: all mails.")),
+            Field("list", _("Only mails of the lists"), "lines", _("A part of the header List-Id a line.")),
+            Field("articles", _("Fetch the pages to which a mail links as articles"), "switch", _("Instead of the mail itself."),
+                  usual=False),
+            Field("max_age", _("Oldest, in days"), "number", _("At the first visit of a mailbox.")),
+            Field("limit", _("Mails of one visit at most"), "number"), *EXTRACTOR,
+        )),
+        (VISITS, MANNERS),
+        (SELECTORS, ARTICLE),
+    ),
     "engines": (
         (WHERE, (
             NAME,
@@ -182,13 +201,14 @@ KINDS: Final[Mapping[str, str]] = {
     "forums": _("Forum"),
     "galleries": _("Photo stories"),
     "lists": _("Hot list"),
+    "newsletters": _("Newsletter"),
     "engines": _("Search engine of your own"),
 }
 """What one of each is called."""
 
 FAMILIES: Final[Mapping[str, str]] = {
     "feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries", "list": "lists",
-    "engine": "engines",
+    "newsletter": "newsletters", "engine": "engines",
 }  # fmt: skip
 """How a source's key begins → its list."""
 

@@ -46,7 +46,7 @@ router = APIRouter(dependencies=[needs(Right.EDIT)])
 
 LATEST = 8  # visits that a source's page shows
 MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")
-VARIABLES = _("Only administrators may name environment variables here, or change where a sign-in is sent.")
+VARIABLES = _("Only administrators may name environment variables or a folder here, or change where a sign-in is sent.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,8 @@ def _family(one: Judged) -> str:
 
 def addresses(source: Source | None) -> str:
     """What of a source is fetched, fit to be shown."""
-    told: Sequence[str] = getattr(source, "seeds", ()) or ((source.url,) if source is not None and hasattr(source, "url") else ())
+    url = getattr(source, "url", None)
+    told: Sequence[str] = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
     return mask(" ".join(told))
 
 

@@ -50,7 +50,7 @@ def proposal(one: dict[str, Any]) -> dict[str, Any]:
 
 
 async def add_source(
-    kind: Literal["feeds", "sitemaps", "regions", "forums", "galleries", "lists"],
+    kind: Literal["feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters"],
     values: Annotated[dict[str, Any], Field(description="Its keys as in sources.yaml, as `look_at_address` proposes them.")],
     preview: Preview = True,
 ) -> dict[str, Any]:

@@ -43,6 +43,7 @@ SPIDERS: Final[Mapping[str, str]] = {
     "forum": KINDS["forums"],
     "gallery": KINDS["galleries"],
     "lists": KINDS["lists"],
+    "newsletter": KINDS["newsletters"],
     "metasearch": _("Search engines"),
 }
 """What a spider visits."""

@@ -27,7 +27,7 @@ LINK = re.compile(r"""<a\b[^>]{0,300}?\bhref=["'](https?://[^"'\s<>]{4,2000})["'
 """Stored bodies are written by our own sanitiser: attributes are quoted and escaped."""
 
 ENGINE = "engine"
-PLACES = frozenset(("feed", "sitemap", "region", "forum", "gallery", "list"))
+PLACES = frozenset(("feed", "sitemap", "region", "forum", "gallery", "list", "newsletter"))
 
 NO_SOURCES = frozenset(
     "weibo.com weibo.cn weixin.qq.com twitter.com x.com facebook.com fb.com instagram.com youtube.com youtu.be tiktok.com douyin.com t.me "

@@ -122,10 +122,10 @@ def _each(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> l
 
 
 def _on_the_web(url: str) -> bool:
-    """Whether a reader may follow it: a ``javascript:`` address would become a link in the pages that are made of articles."""
+    """Whether a reader may follow it, or it names a mail. A ``javascript:`` address would become a link in the pages of articles."""
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("https", "http") and bool(parts.hostname)
+        return parts.scheme == "mid" or (parts.scheme in ("https", "http") and bool(parts.hostname))
     except ValueError:
         return False
 
@@ -289,7 +289,7 @@ SCHEMA: Final[dict[str, Any]] = {
         "id": _described(TEXT, "hash of the identity, 20 hexadecimal digits"),
         "story": _described(TEXT, "id of the story that it belongs to"),
         "identity": _described(TEXT, "what it is known by: the canonical form of its address"),
-        "url": _described({"type": "string", "minLength": 1}, "its address; an import takes those of the Web alone (https, http)"),
+        "url": _described({"type": "string", "minLength": 1}, "its address; an import takes https, http and mid (a mail) alone"),
         "title": TEXT,
         "text": _described(TEXT, "one paragraph a line"),
         "html": _described(TEXT, "its body, sanitised"),

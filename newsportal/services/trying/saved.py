@@ -18,6 +18,7 @@ from newsportal.messages import Message, did_you_mean, to_json
 from newsportal.net.archive import open_index
 from newsportal.net.egress import TooLarge, decompress
 from newsportal.services.trying.crosscheck import cross_check
+from newsportal.services.trying.newsletters import newsletter_trial
 from newsportal.services.trying.trial import (
     MAX_TRIED,
     ArticleTrial,
@@ -35,7 +36,7 @@ from newsportal.services.trying.trial import (
     source_fetcher,
     trials,
 )
-from newsportal.sources import Feed, Forum, Gallery, HotList, Region, Sitemap, Source, Sources
+from newsportal.sources import Feed, Forum, Gallery, HotList, Newsletter, Region, Sitemap, Source, Sources
 from newsportal.sources.places import ArticlePlace
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
@@ -142,6 +143,9 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
         return [gallery_trial(source, fetch)]
     if isinstance(source, HotList) and not source.articles:
         return [(trial, None) for trial in trials(source, known, fetch)]
+    if isinstance(source, Newsletter):
+        trial, reading = newsletter_trial(source, known)
+        return [(trial, article(trial, source.article, fetch_once(fetch)) if source.articles and trial.links else reading)]
     rule, fetch = source.article if isinstance(source, ArticlePlace) else None, fetch_once(fetch)
     choice = getattr(source, "extractor", None) or known.extractor
     free = extractor(choice.method, **choice.options)

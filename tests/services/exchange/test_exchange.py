@@ -212,6 +212,11 @@ def test_an_article_was_never_first_seen_in_the_future() -> None:
     assert incoming(row, NOW).first_seen == NOW
 
 
+def test_a_mail_comes_back_by_the_name_that_it_has() -> None:
+    row = {"url": "mid:1@b.example", "identity": "mid:#25df6fd41b4859939665", "title": "t", "text": "t"}
+    assert (incoming(row, NOW).item.url, incoming(row, NOW).item.identity) == ("mid:1@b.example", "mid:#25df6fd41b4859939665")
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "", "u", "http://[", "https://", "file:///etc/passwd"])
 def test_what_no_reader_may_follow_is_no_article(url: str) -> None:
     with pytest.raises(ValueError, match="url is no address of the Web"):

@@ -1,0 +1,56 @@
+"""Mails of the newsletters of ``sources.yaml``, answered like a page that changes: its ETag is the position up to which all was read."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import UnsupportedURLSchemeError
+from scrapy.http import Response
+
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.handlers.handler import ALLOW_PRIVATE, MISSING, REPLAY
+from newsportal.net.egress import Policy
+from newsportal.net.egress.mailbox import RawMail, read_mailbox
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class MailboxResponse(Response):
+    """``mails``: those that came, oldest first. ``left``: how many wait behind them."""
+
+    mails: tuple[RawMail, ...] = ()
+    left: int = 0
+
+
+class MailboxHandler(BaseDownloadHandler):
+    """Asks the mailbox of the request's source, whatever the address of the request says: a password goes nowhere else."""
+
+    lazy = True
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        addon = crawler.get_addon(SourcesAddon)
+        self._sources = {source.key: source for source in addon.sources.newsletters} if addon is not None else {}
+        self._by_address = {source.mailbox.address: source for source in reversed(self._sources.values())}
+        self._policy = Policy(tuple(crawler.settings.getlist(ALLOW_PRIVATE)))
+        self._replays = bool(crawler.settings.get(REPLAY))
+
+    async def download_request(self, request: Request) -> Response:
+        """Raises ``EgressDenied``, ``FetchFailed``."""
+        source = self._sources.get(str(request.meta.get("source"))) or self._by_address.get(request.url)
+        if source is None:
+            raise UnsupportedURLSchemeError(f"no newsletter of sources.yaml is at {request.url}")
+        if self._replays:  # mails are not archived
+            return Response(request.url, status=MISSING, flags=["replay-missing"])
+        after = (request.headers.get("If-None-Match") or b"").decode() or None
+        timeout = self.crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+        found = await asyncio.to_thread(read_mailbox, source.mailbox, source.wanted(after, datetime.now(UTC)), self._policy, timeout)
+        unchanged = after is not None and not found.mails and not found.left
+        response = MailboxResponse(request.url, 304 if unchanged else 200, {"ETag": found.position} if found.position else None)
+        response.mails, response.left = found.mails, found.left
+        return response

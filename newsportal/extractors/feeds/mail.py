@@ -1,0 +1,220 @@
+"""A mail (RFC 5322, MIME) as an entry of a feed: title, author, date, its text as HTML without pixels and notices of unsubscribing.
+
+Only parts of text are unpacked; whatever is attached is passed over. Mails of strangers may be anything, so their number of parts and the
+length of their headers are bounded before anything is decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.errors import MessageError
+from email.header import decode_header
+from email.message import Message
+from email.utils import parseaddr, parsedate_to_datetime
+from html import escape
+from itertools import islice
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.article.sanitise import sanitise
+from newsportal.extractors.fields.date import plausible
+from newsportal.extractors.fields.headlines import enough
+from newsportal.items import content_id
+from newsportal.text import clean, dom
+from newsportal.text.characters import CONTROL
+from newsportal.text.encoding import decode
+
+MAX_PARTS: Final = 100  # of several parts each: a day's digest has some dozens; a thousand, one in another, are deeper than Python can go
+MAX_LINES: Final = 2_000  # that begin with two dashes, as what parts a mail does
+MAX_HEAD_BYTES: Final = 256 * 1024  # headers of a mail that went through twenty servers have some 20 kB
+MAX_HEADER_CHARS: Final = 4_000  # RFC 5322 allows 998 a line; looking for encoded words takes time quadratic in the length
+MAX_TITLE_CHARS: Final = 300
+MAX_NOTICE_CHARS: Final = 400  # "You receive this because …" with a postal address. Chosen.
+MOST_NOTICES: Final = 20
+MOST_LINKS: Final = 200
+MOST_INSIDE: Final = 200  # elements of a link whose text is read, as in list pages
+PIXEL: Final = 3  # pictures of fewer pixels are spacers, or tell the sender who reads
+
+BOUNDARY: Final = re.compile(rb"boundary\s*=", re.IGNORECASE)
+HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+SIDE: Final = re.compile(r"(?<![-\w])(?:width|height)\s*:\s*(\d+)\s*px", re.IGNORECASE)
+NOWHERE: Final = "mid:"  # against which no relative address is one
+NOTICE: Final = re.compile(
+    r"unsubscribe|opt[- ]?out|(?:manage|update|change)\b.{0,20}\b(?:preferences|profile|subscription)|退订|取消订阅|取消訂閱|订阅设置|"
+    r"view\b.{0,30}\bbrowser|view\b.{0,20}\bonline|read online|web version|浏览器(?:中|里|内)?(?:查看|打开|阅读)|网页版|在线(?:阅读|查看)",
+    re.IGNORECASE,
+)
+ONLINE: Final = re.compile(r"browser|online|web version|on the web|浏览器|网页版|在线(?:阅读|查看)", re.IGNORECASE)
+ADDRESS: Final = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)\]，。；：！？）】]")
+SIGNATURE: Final = re.compile(r"^-- ?$", re.MULTILINE)
+BROKEN: Final = (MessageError, RecursionError, ValueError, LookupError, TypeError, AttributeError)
+"""What Python's ``email`` raises for mails that are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """``id``: its Message-ID, else a hash of its bytes. ``url``: where it stands on the Web as far as it says so, else that of RFC 2392.
+    ``links``: addresses with their titles, in order."""
+
+    id: str
+    url: str
+    title: str | None
+    html: str
+    published: datetime
+    author: str | None
+    links: tuple[tuple[str, str], ...]
+
+
+def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
+    """Read a mail that came at ``received``. ``cut``: only its beginning is given.
+
+    Raises ``NotApplicable``: ``mail-parts``, ``mail-broken``, ``mail-too-large``, ``no-body``.
+    """
+    if len(BOUNDARY.findall(raw)) > MAX_PARTS or raw.count(b"\n--") > MAX_LINES:
+        raise NotApplicable("mail-parts", "it has too many parts")
+    if len(_head(raw)) > MAX_HEAD_BYTES:
+        raise NotApplicable("mail-broken", f"its headers have more than {MAX_HEAD_BYTES} bytes")
+    try:
+        message = message_from_bytes(raw)
+        html = _body(message)
+        headers = {name: _header(message, name) for name in ("Subject", "From", "Date", "Received", "Archived-At", "List-Archive")}
+    except BROKEN as error:
+        raise NotApplicable("mail-broken", f"{type(error).__name__}: {error}") from error
+    if html is None:
+        raise NotApplicable("mail-too-large" if cut else "no-body", "no part of text")
+    page = dom.parse_html(html)
+    root = page.find("body") if page.find("body") is not None else page
+    online = _without_notices(root)
+    lines = dom.lines_of(root)
+    if not lines:
+        raise NotApplicable("no-body", "no text but notices")
+    name, address = parseaddr(headers["From"])
+    found = [ADDRESS.search(headers[key]) for key in ("Archived-At", "List-Archive")]
+    archived, listed = (dom.join(NOWHERE, one[0]) if one else None for one in found)
+    id, url = id_of(raw), archived or online or listed
+    return Mail(
+        id,
+        url or f"mid:{quote(id, safe='@!$&*+=')}",
+        (clean(headers["Subject"]) or lines[0])[:MAX_TITLE_CHARS],
+        CONTROL.sub("", sanitise(dom.html_of(root), url or NOWHERE)),
+        _published((headers["Date"], headers["Received"].rpartition(";")[2]), received),
+        clean(name) or clean(address) or None,
+        tuple(_links(root)),
+    )
+
+
+def id_of(raw: bytes) -> str:
+    """What a mail is known by, however little of it can be read."""
+    found = None
+    with suppress(*BROKEN):
+        found = re.search(r"<?([^<>\s]+)>?", _header(message_from_bytes(_head(raw)[:MAX_HEAD_BYTES]), "Message-ID"))
+    return found[1] if found and found[1].isprintable() else f"{content_id(raw.decode('latin-1'))}@mail.invalid"
+
+
+def _head(raw: bytes) -> bytes:
+    return raw.partition(b"\r\n\r\n")[0].partition(b"\n\n")[0]
+
+
+def _header(message: Message, name: str) -> str:
+    """A header as text, by RFC 2047 and by what senders write in its place (bytes of any encoding); empty if there is none."""
+    written = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER_CHARS]
+    if not written.isascii():
+        written = decode(written.encode("utf-8", "surrogateescape"))[0]
+    try:
+        pieces = decode_header(written.replace("\r", "").replace("\n", ""))
+    except (MessageError, ValueError):  # what claims to be base64 is none
+        return written
+    texts = (
+        piece if isinstance(piece, str) else decode(piece, f"text/plain; charset={charset or 'utf-8'}")[0] for piece, charset in pieces
+    )
+    return "".join(texts)
+
+
+def _body(message: Message) -> str | None:
+    """The first part of HTML, else of plain text as HTML, that is not attached."""
+    plain = None
+    for part in message.walk():
+        kind = part.get_content_type()
+        if kind not in ("text/html", "text/plain") or (part.get_content_disposition() or "") == "attachment":
+            continue
+        payload = part.get_payload(decode=True)
+        if not isinstance(payload, bytes) or not payload.strip():
+            continue
+        charset = part.get_param("charset")
+        text = decode(payload, f"{kind}; charset={charset if isinstance(charset, str) else ''}")[0]
+        if kind == "text/html":
+            return text
+        if plain is None:
+            plain = _marked_up(text, flowed=str(part.get_param("format")).lower() == "flowed")
+    return plain
+
+
+def _marked_up(text: str, *, flowed: bool) -> str:
+    """Plain text as paragraphs with links, up to its signature. ``flowed``: a space at the end of a line goes on in the next (RFC 3676)."""
+    text = SIGNATURE.split(text.replace("\r\n", "\n"), maxsplit=1)[0]
+    text = text.replace(" \n", " ") if flowed else text
+    paragraphs = (part for part in re.split(r"\n\s*\n", text) if part.strip())
+    kept = (part for part in paragraphs if len(part) > MAX_NOTICE_CHARS or not NOTICE.search(part))
+    linked = (ADDRESS.sub(lambda found: f'<a href="{found[0]}">{found[0]}</a>', escape(part, quote=False)) for part in kept)
+    return "".join(f"<p>{part.strip().replace(chr(10), '<br>')}</p>" for part in linked)
+
+
+def _without_notices(root: dom.Element) -> str | None:
+    """Take out what is no text of the newsletter; where it says that it can be read online, unless that address is the subscriber's own
+    (with parameters, by which he might be unsubscribed)."""
+    for node in [node for node in root.iter() if _is_hidden(node)]:
+        if node.getparent() is not None:
+            node.drop_tree()
+    online, half = None, len(dom.text_of(root)) / 2
+    notices = (node for node in root.iter("a") if NOTICE.search(f"{dom.text_of(node, MOST_INSIDE)} {node.get('href') or ''}"))
+    for node in list(islice(notices, MOST_NOTICES)):
+        url = dom.link_of(node, NOWHERE)
+        if online is None and url and ONLINE.search(dom.text_of(node, MOST_INSIDE)) and not urlsplit(url).query:
+            online = url
+        while (above := node.getparent()) is not None and above.tag not in ("body", "html"):
+            length = len(dom.text_of(above))
+            if length > MAX_NOTICE_CHARS or length > half:
+                break
+            node = above
+        if node.getparent() is not None:
+            node.drop_tree()
+    return online
+
+
+def _is_hidden(node: dom.Element) -> bool:
+    """Whether readers of the mail would not see it; of pictures also whether they were sent along, or are pixels."""
+    style = (node.get("style") or "")[:MAX_HEADER_CHARS]
+    if node.tag != "img":
+        return bool(HIDDEN.search(style)) and node.tag not in ("body", "html")
+    sides = [node.get(side) or "" for side in ("width", "height")] + SIDE.findall(style)
+    return (node.get("src") or "").lower().startswith("cid:") or any(map(_is_tiny, sides)) or bool(HIDDEN.search(style))
+
+
+def _is_tiny(side: str) -> bool:
+    number = side.strip().lower().removesuffix("px")
+    return number.isascii() and number.isdigit() and int(number[:9]) < PIXEL
+
+
+def _links(root: dom.Element) -> Iterator[tuple[str, str]]:
+    """Addresses whose links read like titles, each with the longest of its texts."""
+    found: dict[str, str] = {}
+    for node in root.iter("a"):
+        if (url := dom.link_of(node, NOWHERE)) is not None and (url in found or len(found) < MOST_LINKS):
+            found[url] = max(found.get(url, ""), dom.text_of(node, MOST_INSIDE), key=len)
+    return ((url, text[:MAX_TITLE_CHARS]) for url, text in found.items() if enough(text) and not ADDRESS.fullmatch(text))
+
+
+def _published(written: tuple[str, ...], received: datetime) -> datetime:
+    """The first of these dates that can be one."""
+    for text in written:
+        with suppress(ValueError, TypeError, IndexError, OverflowError):
+            found = parsedate_to_datetime(text)
+            if plausible(found := found if found.tzinfo else found.replace(tzinfo=UTC), received):
+                return found
+    return received

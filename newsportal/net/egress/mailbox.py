@@ -1,0 +1,311 @@
+"""Mails of a mailbox (IMAP, RFC 3501) or of a folder of files, each read once. Nothing there is changed: a mailbox is opened with EXAMINE,
+mails are fetched with BODY.PEEK.
+
+A position says how far a mailbox was read: UIDVALIDITY and UID, since a server that numbers anew says so; of files the time of their last
+change of status, which nobody sets.
+"""
+
+from __future__ import annotations
+
+import imaplib
+import os
+import re
+import socket
+import ssl
+import stat
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.utils import format_datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from newsportal.errors import FetchFailed
+from newsportal.net.egress.addresses import Policy
+from newsportal.net.egress.client import TIMEOUT, open_socket, trust
+
+MAX_MAIL = 4 * 1024 * 1024  # bytes that are read of a mail: its text stands before what is attached; Gmail shows 102 kB of one
+MAX_ALL = 32 * 1024 * 1024  # bytes of one reading; what is left waits for the next
+MAX_SENT = 2 * MAX_ALL  # bytes that a server may send, whatever was asked for
+MAX_HEAD = 256 * 1024  # bytes at a mail's start in which its header is looked for
+LOOKED_AT = 2_000  # mails of one reading whose headers are compared with ``senders`` and ``lists``
+AT_ONCE = 100  # of them asked for with one command
+LONGEST = 180.0  # seconds of one reading, however slowly a server goes on sending
+PORTS = {"imaps": 993, "imap": 143}
+
+ITEM = re.compile(rb"\bUID (\d+)")
+OUTSIDE = re.compile(r"[^\x20-\x7e]+|&")
+"""What modified UTF-7 (RFC 3501, 5.1.3) writes in base64; ``&`` itself becomes ``&-``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """A folder of a mailbox at ``host``; without one the ``folder`` of files: mails (``*.eml``), or a maildir."""
+
+    folder: str
+    host: str = ""
+    port: int = 0
+    tls: bool = True
+    user: str = ""
+    password: str = field(default="", repr=False)
+    verify: bool = True
+
+    @property
+    def address(self) -> str:
+        """Without user and password."""
+        if not self.host:
+            return f"mailbox://localhost{quote(self.folder)}"
+        scheme, host = "imaps" if self.tls else "imap", f"[{self.host}]" if ":" in self.host else self.host
+        return f"{scheme}://{host}{f':{self.port}' if self.port != PORTS[scheme] else ''}/{quote(self.folder)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """``after``: the position up to which all was read. Of a mailbox without one, mails since ``since``. At most ``limit`` mails whose
+    From holds one of ``senders``, and whose List-Id one of ``lists``, where any are given."""
+
+    after: str | None
+    since: datetime
+    limit: int
+    senders: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+
+    def takes(self, head: bytes) -> bool:
+        """Whether a mail with these headers is wanted."""
+        if not self.senders and not self.lists:
+            return True
+        headers = message_from_bytes(head[:MAX_HEAD].partition(b"\r\n\r\n")[0].partition(b"\n\n")[0])
+        pairs = ((self.senders, "From"), (self.lists, "List-Id"))
+        said = ((words, " ".join(map(str, headers.get_all(name, ()))).lower()) for words, name in pairs if words)
+        return all(any(word.lower() in text for word in words) for words, text in said)
+
+
+@dataclass(frozen=True, slots=True)
+class RawMail:
+    """``raw``: at most ``MAX_MAIL`` bytes. ``received``: when it came into its mailbox, as far as known."""
+
+    raw: bytes
+    received: datetime
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether only its beginning was read."""
+        return len(self.raw) >= MAX_MAIL
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """``position``: up to where all was read; ``left``: mails behind it, which the next reading takes."""
+
+    mails: tuple[RawMail, ...]
+    position: str | None
+    left: int = 0
+
+
+def read_mailbox(box: Mailbox, wanted: Wanted, policy: Policy, timeout: float = TIMEOUT) -> Fetched:
+    """The mails behind ``wanted.after``, oldest first. Blocking. A server that breaks off in the middle gives what came whole.
+
+    Raises :class:`EgressDenied`, and :class:`FetchFailed` (``mail-login``, ``mail-folder``, ``mail-server``, and those of ``fetch``).
+    """
+    if not box.host:
+        return _read_folder(box, wanted)
+    connection = None
+    try:
+        connection = _Connection(box, policy, timeout)
+        found = _read(connection, box, wanted)
+        with suppress(OSError, imaplib.IMAP4.error):
+            connection.logout()
+    except (OSError, imaplib.IMAP4.error, ValueError) as error:
+        raise _failed(box, connection.late if connection is not None and connection.was_cut else error) from error
+    else:
+        return found
+    finally:
+        if connection is not None:
+            connection.ending.cancel()
+            with suppress(OSError):  # LOGOUT has closed it
+                connection.shutdown()
+
+
+class _Connection(imaplib.IMAP4):
+    """Connects to addresses that the policy allows, takes no answer longer than a mail, and ends after ``LONGEST`` seconds."""
+
+    def __init__(self, box: Mailbox, policy: Policy, timeout: float) -> None:
+        self._box, self._policy, self.was_cut = box, policy, False
+        self._room = MAX_SENT
+        self.ending = threading.Timer(LONGEST, self._cut)
+        self.ending.daemon = True
+        try:
+            super().__init__(box.host, box.port, timeout)
+        except BaseException as error:
+            self.ending.cancel()
+            if self.was_cut:
+                raise self.late from error
+            raise
+
+    def _create_socket(self, timeout: float | None) -> socket.socket:
+        self._opened = opened = open_socket(self._box.host, self._box.port, self._policy, timeout)
+        try:
+            if self._box.tls:
+                context = trust(self._box.verify)
+                self._opened = opened = context.wrap_socket(opened, server_hostname=self._box.host, do_handshake_on_connect=False)
+            self.ending.start()
+            if isinstance(opened, ssl.SSLSocket):
+                opened.do_handshake()
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    @property
+    def late(self) -> TimeoutError:
+        return TimeoutError(f"no end within {LONGEST:g} s")
+
+    def _cut(self) -> None:
+        self.was_cut = True
+        with suppress(OSError):  # the server was faster
+            getattr(self, "sock", self._opened).shutdown(socket.SHUT_RDWR)
+
+    def read(self, size: int) -> bytes:
+        if size > MAX_MAIL:
+            raise self.abort(f"an answer of {size} bytes, of which {MAX_MAIL} were asked for")
+        self._take(size)
+        return super().read(size)
+
+    def readline(self) -> bytes:
+        line = super().readline()
+        self._take(len(line))
+        return line
+
+    def _take(self, size: int) -> None:
+        self._room -= size
+        if self._room < 0:
+            raise self.abort(f"more than {MAX_SENT} bytes were sent")
+
+    def uid_command(self, *command: str) -> list[bytes | tuple[bytes, bytes]]:
+        """The answer to a UID command. Raises ``IMAP4.error`` for a refusal."""
+        status, found = self.uid(*command)
+        if status != "OK":
+            raise self.error(f"{command[0]}: {found}")
+        return [one for one in found if one is not None]
+
+
+def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
+    if not box.tls and "STARTTLS" in connection.capabilities:
+        connection.starttls(trust(box.verify))
+    try:
+        connection.login(box.user, box.password)
+    except imaplib.IMAP4.abort:
+        raise
+    except imaplib.IMAP4.error as error:
+        raise FetchFailed(box.address, "mail-login", _one_line(error).replace(box.password, "***")) from error
+    status, found = connection.select(f'"{_utf7(box.folder)}"', readonly=True)
+    if status != "OK":
+        raise FetchFailed(box.address, "mail-folder", _one_line(found))
+    validity = int(connection.response("UIDVALIDITY")[1][0] or 0)
+    before, _, last = (wanted.after or "").partition(".")
+    known = int(last) if before == str(validity) and last.isdigit() else 0
+    asked = ("UID", f"{known + 1}:*") if known else ("SINCE", "-".join(format_datetime(wanted.since).split()[1:4]))
+    answer = b" ".join(one for one in connection.uid_command("SEARCH", *asked) if isinstance(one, bytes))
+    uids = sorted({uid for uid in map(int, answer.split()) if uid > known})  # n:* names the last mail, however old
+    mails: list[RawMail] = []
+    size, read = 0, known
+    try:
+        for uid, is_wanted in _chosen(connection, uids[:LOOKED_AT], wanted):
+            if is_wanted and (len(mails) >= wanted.limit or size >= MAX_ALL):
+                break
+            if is_wanted and (mail := _mail(connection, uid)) is not None:  # None: it was deleted meanwhile
+                mails.append(mail)
+                size += len(mail.raw)
+            read = uid
+    except (OSError, imaplib.IMAP4.error):
+        if read == known:
+            raise
+    return Fetched(tuple(mails), f"{validity}.{read}" if read else None, sum(uid > read for uid in uids))
+
+
+def _chosen(connection: _Connection, uids: list[int], wanted: Wanted) -> Iterator[tuple[int, bool]]:
+    """Each of these mails, and whether it is wanted."""
+    for start in range(0, len(uids), AT_ONCE):
+        some = uids[start : start + AT_ONCE]
+        if not wanted.senders and not wanted.lists:
+            yield from ((uid, True) for uid in some)
+            continue
+        heads = dict(_literals(connection.uid_command("FETCH", ",".join(map(str, some)), "(BODY.PEEK[HEADER.FIELDS (FROM LIST-ID)])")))
+        yield from ((uid, uid in heads and wanted.takes(heads[uid][1])) for uid in some)
+
+
+def _mail(connection: _Connection, uid: int) -> RawMail | None:
+    answer = connection.uid_command("FETCH", str(uid), f"(INTERNALDATE BODY.PEEK[]<0.{MAX_MAIL}>)")
+    found = dict(_literals(answer)).get(uid)
+    if found is None:
+        return None
+    received = datetime.now(UTC)
+    with suppress(ValueError, OverflowError, OSError):  # a date that cannot be
+        if local := imaplib.Internaldate2tuple(found[0]):
+            received = datetime.fromtimestamp(time.mktime(local), UTC)
+    return RawMail(found[1], received)
+
+
+def _literals(answer: list[bytes | tuple[bytes, bytes]]) -> Iterator[tuple[int, tuple[bytes, bytes]]]:
+    """Each mail of a FETCH by its UID: what was said of it, and its literal. What a server tells unasked (flags) is passed over."""
+    for one, after in zip(answer, [*answer[1:], b""], strict=True):
+        if isinstance(one, tuple):
+            said = one[0] + b" " + (after if isinstance(after, bytes) else b"")
+            if (found := ITEM.search(said)) is not None:
+                yield int(found[1]), (said, one[1])
+
+
+def _utf7(name: str) -> str:
+    def encoded(found: re.Match[str]) -> str:
+        written = b64encode(found[0].encode("utf-16-be")).decode().rstrip("=").replace("/", ",") if found[0] != "&" else ""
+        return f"&{written}-"
+
+    return OUTSIDE.sub(encoded, name).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _one_line(found: object) -> str:
+    return " ".join(str(found).split())[:200]
+
+
+def _failed(box: Mailbox, error: Exception) -> FetchFailed:
+    reason = "mail-server"
+    for kind, named in ((ssl.SSLError, "tls"), (TimeoutError, "timeout"), (socket.gaierror, "dns"), (OSError, "connection")):
+        if isinstance(error, kind):
+            reason = named
+            break
+    return FetchFailed(box.address, reason, _one_line(error))
+
+
+def _read_folder(box: Mailbox, wanted: Wanted) -> Fetched:
+    top = Path(box.folder)
+    mails: list[RawMail] = []
+    size = read = 0
+    try:
+        places = sorted(place for place in _files(top) if place[0] > (wanted.after or ""))
+        for _, file in places:
+            if len(mails) >= wanted.limit or size >= MAX_ALL:
+                break
+            read += 1
+            with suppress(FileNotFoundError), file.open("rb") as opened:  # a mail program may move it just now
+                mail = RawMail(opened.read(MAX_MAIL), datetime.fromtimestamp(os.fstat(opened.fileno()).st_mtime, UTC))
+                if wanted.takes(mail.raw):
+                    mails.append(mail)
+                    size += len(mail.raw)
+    except OSError as error:
+        raise FetchFailed(box.address, "mail-folder", _one_line(error)) from error
+    return Fetched(tuple(mails), places[read - 1][0] if read else wanted.after, len(places) - read)
+
+
+def _files(top: Path) -> Iterator[tuple[str, Path]]:
+    """The mails of a folder, each with its position. Links are not followed."""
+    for place in (top, *filter(Path.is_dir, (top / "cur", top / "new"))):
+        for file in place.iterdir():
+            with suppress(FileNotFoundError):
+                status = file.lstat()
+                if stat.S_ISREG(status.st_mode) and (place != top or file.suffix.lower() == ".eml"):
+                    yield f"{status.st_ctime_ns:020}.{quote(os.fsencode(file.name))}", file

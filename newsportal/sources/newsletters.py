@@ -1,0 +1,117 @@
+"""``newsletters:`` in sources.yaml: mails of a mailbox, or of a folder of files, that are read like a feed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Self
+from urllib.parse import unquote, urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from newsportal.items import Link, content_id
+from newsportal.messages import Message
+from newsportal.sources.places import ArticlePlace
+from newsportal.sources.uris import UNSAFE, mask
+from newsportal.sources.values import CONTROL, FilePath, Filled, Secret, Words, mistake
+
+if TYPE_CHECKING:
+    from newsportal.extractors.feeds.mail import Mail
+    from newsportal.net.egress.mailbox import Mailbox, Wanted
+
+SCHEMES: Final = {"imaps": 993, "imap": 143}
+NO_USER: Final = re.compile(r"""[\s"(){}%*\]\\]""")  # what no name of a user has in IMAP (RFC 3501: atom)
+
+
+def _mailbox(written: str) -> str:
+    try:
+        parts = urlsplit(written)
+        user = unquote(parts.username or "")
+        sound = parts.scheme in SCHEMES and parts.hostname and parts.port != 0 and user and not NO_USER.search(user)
+    except ValueError:
+        sound = False
+    if not sound or UNSAFE.search(written) or CONTROL.search(unquote(written)):
+        raise mistake(Message("sources.mailbox", found=repr(mask(written))))
+    if parts.password is not None:
+        raise mistake(Message("sources.mailbox-password"), Message("hint.mailbox-password"), at=())
+    return written
+
+
+MailboxUri = Annotated[Filled, AfterValidator(_mailbox)]
+
+
+class Newsletter(ArticlePlace):
+    """Newsletters or a mailing list, as they come by mail."""
+
+    family: ClassVar[str] = "newsletter"
+
+    imap: MailboxUri | None = None
+    """A mailbox and a folder in it: imaps://USER@HOST/FOLDER, by default INBOX. It is only read: no mail is changed, moved or marked."""
+    password: Secret | None = None
+    """Its password, from the environment (${NAME})."""
+    folder: FilePath | None = None
+    """In place of imap: a folder of mails as files (*.eml), or a maildir."""
+    from_: Words = Field(default=(), alias="from")
+    """If given, only mails whose From holds one of these: an address, or the part behind its @."""
+    list_: Words = Field(default=(), alias="list")
+    """If given, only mails whose List-Id holds one of these."""
+    max_age: Annotated[float, Field(gt=0, le=3650)] = 30.0
+    """Days: at its first visit mails that came earlier are left; of a folder of files all are read."""
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    """Mails of one visit at most; the others wait for the next."""
+    articles: bool = False
+    """true: the pages to which a mail links are fetched as articles, in place of the mail; false: the mail itself is the article."""
+
+    @property
+    def mailbox(self) -> Mailbox:
+        from newsportal.net.egress.mailbox import Mailbox  # loads the network's libraries, which most readers of the file do not need
+
+        if self.imap is None:
+            return Mailbox(str(self.folder))
+        parts, password = urlsplit(self.imap), self.password.get_secret_value() if self.password else ""
+        name, tls, port = unquote(parts.path).strip("/") or "INBOX", parts.scheme == "imaps", parts.port or SCHEMES[parts.scheme]
+        return Mailbox(name, parts.hostname or "", port, tls, unquote(parts.username or ""), password, self.verify_certificate)
+
+    def wanted(self, after: str | None, now: datetime) -> Wanted:
+        """What a visit at ``now`` takes of its mailbox, which was read up to ``after``."""
+        from newsportal.net.egress.mailbox import Wanted
+
+        return Wanted(after, now - timedelta(days=self.max_age), self.limit, self.from_, self.list_)
+
+    def entry(self, id: str) -> Link:
+        """A mail as an entry that is its own article; one that comes into two mailboxes is one article."""
+        identity = f"mid:#{content_id(id)}"
+        return Link(f"mid:{id}", self.key, site=self.publisher, category=self.category, identity=identity)
+
+    def links(self, mail: Mail) -> list[Link]:
+        """What is to be had of a mail: itself, or with ``articles: true`` the pages to which it links, if there are any."""
+        if self.articles and mail.links:
+            entry = replace(self.entry(mail.id), identity=None, published=mail.published)
+            return [replace(entry, url=url, title=title) for url, title in mail.links]
+        entry = replace(self.entry(mail.id), url=mail.url, title=mail.title, published=mail.published)
+        return [replace(entry, author=mail.author, content=mail.html)]
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """That of its mailbox, without the user."""
+        return (self.mailbox.address,)
+
+    @model_validator(mode="after")
+    def _lies_in_one_place(self) -> Self:
+        if (self.imap is None) == (self.folder is None):
+            raise mistake(Message("sources.one-mailbox"))
+        if (self.imap is None) != (self.password is None):
+            raise mistake(Message("sources.mailbox-secret"), at=("password",))
+        return self
+
+
+def check_encrypted(newsletters: tuple[Newsletter, ...], allow_private: tuple[str, ...]) -> None:
+    """Raises a mistake for a mailbox without TLS at a host that ``politeness.allow_private`` does not name."""
+    for place, source in enumerate(newsletters):
+        if source.imap is not None and source.imap.startswith("imap:"):
+            from newsportal.net.egress import Policy
+
+            box, policy = source.mailbox, Policy(allow_private)
+            if not policy.names(box.host, box.port):
+                raise mistake(Message("sources.mailbox-plain", host=box.host), at=("newsletters", place, "imap"))

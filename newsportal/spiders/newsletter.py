@@ -1,0 +1,99 @@
+"""Newsletters: ``scrapy crawl newsletter [-a source=NAME]``."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any, Final
+
+from scrapy.http import Request, Response
+
+from newsportal.crawl.handlers.mailbox import MailboxResponse
+from newsportal.crawl.link_tracker import utcnow
+from newsportal.crawl.reader_pool import Interrupted
+from newsportal.crawl.requests import is_entry
+from newsportal.errors import NotApplicable
+from newsportal.extractors.article.tidy import read_fragment
+from newsportal.extractors.feeds.mail import id_of, parse
+from newsportal.extractors.pages import fill
+from newsportal.items import Article, Link
+from newsportal.messages import Message
+from newsportal.sources import Newsletter
+from newsportal.spiders.base import NewsSpider
+from newsportal.spiders.command_line import SAMPLE
+from newsportal.store.results import SourceState
+
+logger = logging.getLogger(__name__)
+
+NOWHERE: Final = "mailbox://localhost/"
+
+
+class NewsletterSpider(NewsSpider):
+    """Each mail is an article, read once; with ``articles: true`` the pages to which it links are fetched instead."""
+
+    name = "newsletter"
+    kind = "newsletter"
+    places = "newsletters"
+
+    def entry_pages(self, source: Newsletter) -> tuple[str, ...]:
+        return source.addresses
+
+    def sample(self, response: Response) -> Newsletter:
+        return Newsletter(name=SAMPLE, folder=Path())
+
+    async def visit(self, source: Newsletter, state: SourceState) -> AsyncIterator[Request]:
+        yield self.list_page(source.mailbox.address, source, self.parse_mails, state=state)
+
+    async def parse_mails(self, response: MailboxResponse, source: Newsletter) -> AsyncIterator[Any]:
+        links: list[Link] = []
+        refused: dict[str, str] = {}
+        for raw in response.mails:
+            try:
+                links += source.links(await self.tracker.readers.read(parse, raw.raw, raw.received, raw.is_cut))
+            except Interrupted:
+                raise
+            except NotApplicable as why:
+                logger.warning("%s: a mail is not read: %s", source.key, why, extra={"source": source.key})
+                reason = why.reason
+            except Exception as error:  # no mail keeps the others from being read
+                logger.exception("%s: reading a mail failed", source.key, extra={"source": source.key})
+                reason = f"error: {type(error).__name__}"
+            else:
+                continue
+            links.append(link := source.entry(id_of(raw.raw)))
+            refused[link.url] = reason
+        if not response.mails:
+            self.tracker.count(source.key, "not_modified")  # an empty folder is no list that cannot be read
+        if response.left:
+            self.tracker.note(source.key, Message("note.mails-wait", number=response.left))
+        for wanted in (await self.filter_new(links))[0]:
+            if isinstance(wanted, Article) and wanted.link.content is None:
+                await self.tracker.fail(wanted.link, refused[wanted.url])
+            else:
+                yield wanted
+
+    def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
+        """For a mail, what stands for it in the table of links: its text is there, so nothing is asked for."""
+        if not is_entry(link):
+            return super().article(link, callback, meta)
+        return self.source_request(NOWHERE, link.source, self.parse_article, self.article_failed, {}, link=link)
+
+    async def parse(self, response: Response, link: Link | None = None) -> AsyncIterator[Any]:
+        """The articles of the mails, or the pages to which they link, as requests; the item of such a page.
+
+        @source
+        @returns items 1
+        """
+        if not isinstance(response, MailboxResponse):
+            async for found in super().parse(response, link):
+                yield found
+            return
+        source = self.source_for(response)
+        for raw in response.mails:
+            for one in source.links(await asyncio.to_thread(parse, raw.raw, raw.received, raw.is_cut)):
+                if one.content is None:
+                    yield Request(one.url, callback=self.parse, cb_kwargs={"link": one}, dont_filter=True, meta=self.manners(source))
+                else:
+                    yield fill(Article(one.url, one, utcnow()), read_fragment(one.content, one.url))

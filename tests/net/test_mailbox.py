@@ -1,0 +1,153 @@
+"""Mailboxes are read once and never changed, through the one way out; what servers do wrong has a name."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from imap_server import PASSWORD, ImapServer, imap_server
+
+from newsportal.errors import EgressDenied, FetchFailed
+from newsportal.net.egress import PUBLIC, Policy, mailbox
+from newsportal.net.egress.mailbox import Fetched, Mailbox, Wanted, read_mailbox
+
+WANTED = Wanted(None, datetime(2026, 11, 1, tzinfo=UTC), 10)
+
+
+def mail(number: int, sender: str = "早报 <news@b.example>", more: str = "") -> bytes:
+    return f"From: {sender}\r\nSubject: {number}\r\n{more}\r\nbody {number}\r\n".encode()
+
+
+@pytest.fixture
+def server() -> Iterator[ImapServer]:
+    with imap_server() as made:
+        made.mails = {uid: mail(uid) for uid in (3, 5, 9)}
+        yield made
+
+
+def box(server: ImapServer, **changed: object) -> Mailbox:
+    return replace(Mailbox("INBOX", "127.0.0.1", server.port, False, "me@b.example", PASSWORD), **changed)  # type: ignore[arg-type]
+
+
+def read(server: ImapServer, wanted: Wanted = WANTED, **changed: object) -> Fetched:
+    return read_mailbox(box(server, **changed), wanted, Policy(server.allow), 60)
+
+
+def bodies(found: Fetched) -> list[bytes]:
+    return [one.raw.split()[-1] for one in found.mails]
+
+
+def test_each_mail_is_read_once_and_none_is_changed(server: ImapServer) -> None:
+    first = read(server, replace(WANTED, limit=2))
+    assert (bodies(first), first.position, first.left) == ([b"3", b"5"], "7.5", 1)
+    assert first.mails[0].received == datetime(2026, 11, 25, 8, tzinfo=UTC)
+    second = read(server, replace(WANTED, after=first.position))
+    assert (bodies(second), second.position) == ([b"9"], "7.9")
+    third = read(server, replace(WANTED, after=second.position))
+    assert (third.mails, third.position, third.left) == ((), "7.9", 0)  # a server names its last mail for 10:*
+    assert not [command for command in server.seen if command.split()[0] not in ("CAPABILITY", "LOGIN", "EXAMINE", "UID", "LOGOUT")]
+    assert all("BODY.PEEK[" in command for command in server.seen if "FETCH" in command)
+    assert "UID SEARCH SINCE 01-Nov-2026" in server.seen
+
+
+def test_a_mailbox_that_numbers_anew_is_read_anew(server: ImapServer) -> None:
+    server.validity = 8
+    assert bodies(read(server, replace(WANTED, after="7.9"))) == [b"3", b"5", b"9"]
+
+
+def test_senders_and_lists_choose(server: ImapServer) -> None:
+    server.mails |= {11: mail(11, "spam@evil.example"), 12: mail(12, "a@B.example", "List-Id: =?utf-8?q?x?= <daily.b.example>\r\n")}
+    assert bodies(read(server, replace(WANTED, senders=("@b.example",)))) == [b"3", b"5", b"9", b"12"]
+    chosen = read(server, replace(WANTED, senders=("@b.example",), lists=("daily.b",)))
+    assert (bodies(chosen), chosen.position) == ([b"12"], "7.12")
+
+
+def test_folders_of_any_script(server: ImapServer) -> None:
+    assert bodies(read(server, folder="通讯")) == [b"3", b"5", b"9"]
+    with pytest.raises(FetchFailed, match="mail-folder"):
+        read(server, folder='没有 "此" & 夹')
+    assert server.seen[-1] == 'EXAMINE "&bKFnCQ- \\"&ezQ-\\" &- &WTk-"'.replace("&ezQ-", "&a2Q-")
+
+
+def test_a_wrong_password_is_said_and_not_repeated(server: ImapServer) -> None:
+    with pytest.raises(FetchFailed, match="mail-login") as caught:
+        read(server, password="falsch")
+    assert "falsch" not in str(caught.value)
+    assert "password for apps" in str(caught.value.remedy)
+
+
+def test_only_the_start_of_a_long_mail_is_read(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mailbox, "MAX_MAIL", 60)
+    monkeypatch.setattr(mailbox, "MAX_ALL", 100)
+    server.mails = {1: mail(1) + b"x" * 1000, 2: mail(2), 3: mail(3), 4: mail(4)}
+    found = read(server)
+    assert [(len(one.raw), one.is_cut) for one in found.mails] == [(60, True), (len(mail(2)), False)]
+    assert (found.position, found.left) == ("7.2", 2)
+    server.instead = {"UID FETCH": b"* 1 FETCH (UID 1 BODY[]<0> {99999999999}\r\n"}
+    with pytest.raises(FetchFailed, match="mail-server"):
+        read(server)
+
+
+def test_a_server_that_talks_without_end_is_left(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mailbox, "MAX_SENT", 1_000)
+    server.instead = {"UID SEARCH": b"* 1 EXISTS\r\n" * 1_000}
+    with pytest.raises(FetchFailed, match="more than 1000 bytes"):
+        read(server)
+
+
+def test_a_server_that_breaks_off_loses_nothing(server: ImapServer) -> None:
+    server.instead = {"UID FETCH 9": b"* 3 FETCH (UID 9 BODY[]<0> {500}\r\nFrom: half"}
+    found = read(server)
+    assert (bodies(found), found.position, found.left) == ([b"3", b"5"], "7.5", 1)
+    with pytest.raises(FetchFailed, match="mail-server"):
+        read(server, replace(WANTED, after=found.position))
+    server.instead = {}
+    assert bodies(read(server, replace(WANTED, after=found.position))) == [b"9"]
+
+
+@pytest.mark.parametrize("command", ["LOGIN", "UID FETCH"])
+def test_a_server_that_hangs_is_left(server: ImapServer, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mailbox, "LONGEST", 0.3)
+    server.instead = {command: None}
+    with pytest.raises(FetchFailed, match="timeout"):
+        read(server)
+
+
+def test_what_is_no_mail_server_has_a_name(server: ImapServer) -> None:
+    with pytest.raises(FetchFailed, match="tls"):
+        read(server, tls=True)
+    server.instead = {"CAPABILITY": b"HTTP/1.1 400 Bad Request\r\n\r\n"}
+    with pytest.raises(FetchFailed, match="mail-server"):
+        read(server)
+    with pytest.raises(EgressDenied, match="loopback"):
+        read_mailbox(box(server), WANTED, PUBLIC)
+
+
+def test_a_certificate_is_checked_unless_the_source_says_otherwise(server_context: ssl.SSLContext) -> None:
+    with imap_server(server_context) as server:
+        server.mails = {1: mail(1)}
+        with pytest.raises(FetchFailed, match="tls"):
+            read(server, tls=True)
+        assert bodies(read(server, tls=True, verify=False)) == [b"1"]
+
+
+def test_a_folder_of_files_is_read_once(tmp_path: Path) -> None:
+    for name in ("b.eml", "a.EML", "no.txt", "cur/1:2,S", "new/2"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(mail(len(name)))
+    (tmp_path / "link.eml").symlink_to("/etc/passwd")
+    place = Mailbox(str(tmp_path))
+    first = read_mailbox(place, replace(WANTED, limit=3), PUBLIC)
+    second = read_mailbox(place, replace(WANTED, after=first.position), PUBLIC)
+    assert (len(first.mails), first.left, len(second.mails), second.left) == (3, 1, 1, 0)
+    assert read_mailbox(place, replace(WANTED, after=second.position), PUBLIC) == Fetched((), second.position)
+    os.chmod(tmp_path / "b.eml", 0o600)
+    again = read_mailbox(place, replace(WANTED, after=second.position, senders=("nobody@",)), PUBLIC)
+    assert (again.mails, again.position != second.position) == ((), True)
+    with pytest.raises(FetchFailed, match="mail-folder"):
+        read_mailbox(Mailbox(str(tmp_path / "none")), WANTED, PUBLIC)

@@ -1,0 +1,97 @@
+"""Newsletters: what a visit makes of mails, and what it counts of those that cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.http import Request
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from newsportal.crawl.handlers.mailbox import MailboxHandler, MailboxResponse
+from newsportal.extractors.feeds.mail import parse
+from newsportal.items import Article
+from newsportal.net.egress.mailbox import RawMail
+from newsportal.sources import Newsletter
+from newsportal.spiders.newsletter import NewsletterSpider
+
+SOURCES = """
+store: "sqlite:///{folder}/news.db"
+extraction: {{processes: 0}}
+newsletters:
+  - {{name: 早报, folder: mails, articles: {articles}, category: 要闻}}
+"""
+HEAD = "Subject: {0}\nMessage-ID: <{0}@b.example>\nContent-Type: text/html; charset=utf-8\n\n"
+MAIL = HEAD + '<p>{0}的正文。</p><p><a href="https://n.example/{0}">{0}里的一条新闻标题</a> <a href="https://n.example/x">更多</a></p>'
+BOMB = "Message-ID: <bomb@b.example>\n" + "Content-Type: message/rfc822\n\n" * 3_000
+
+
+def opened(folder: Path, articles: str) -> NewsletterSpider:
+    file = folder / "sources.yaml"
+    file.write_text(SOURCES.format(folder=folder, articles=articles), "utf-8")
+    crawler = Crawler(NewsletterSpider, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": {"newsportal.crawl.addon.SourcesAddon": 100}}))
+    crawler.addons.load_settings(crawler.settings)
+    crawler.stats = MemoryStatsCollector(crawler)
+    return NewsletterSpider.from_crawler(crawler)
+
+
+def visited(spider: NewsletterSpider, *mails: str) -> list[Any]:
+    (source,) = spider.sources()
+    response = MailboxResponse(source.mailbox.address)
+    response.mails, response.left = tuple(RawMail(mail.encode(), datetime(2026, 11, 26, tzinfo=UTC)) for mail in mails), 3
+
+    async def read() -> list[Any]:
+        return [one async for one in spider.parse_mails(response, source)]
+
+    return asyncio.run(read())
+
+
+def test_each_mail_is_an_article_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spider = opened(tmp_path, "false")
+    read = lambda raw, *rest: parse(raw, *rest) if "丙".encode() not in raw else 1 // 0  # noqa: E731
+    monkeypatch.setattr("newsportal.spiders.newsletter.parse", read)
+    wanted = visited(spider, MAIL.format("甲"), BOMB, MAIL.format("丙"), MAIL.format("乙"), MAIL.format("甲"))
+    assert [(one.link.title, one.url) for one in wanted if isinstance(one, Article)] == [
+        ("甲", "mid:%E7%94%B2@b.example"),
+        ("乙", "mid:%E4%B9%99@b.example"),
+    ]
+    assert wanted[0].link.category == "要闻"
+    (row,) = spider.tracker.report()
+    assert (row.entries, row.new, row.failed) == (5, 4, {"mail-broken": 1, "error: ZeroDivisionError": 1})
+    assert [note.code for note in row.notes] == ["note.mails-wait"]
+    assert visited(spider, MAIL.format("甲"), BOMB) == []
+    spider.tracker.store.close()
+
+
+def test_the_pages_to_which_it_links(tmp_path: Path) -> None:
+    spider = opened(tmp_path, "true")
+    wanted = visited(spider, MAIL.format("甲"), HEAD.format("乙") + "没有链接的一封信。")
+    assert [(type(one), one.url) for one in wanted] == [(Request, "https://n.example/%E7%94%B2"), (Article, "mid:%E4%B9%99@b.example")]
+    spider.tracker.store.close()
+
+
+def test_the_position_is_an_etag(tmp_path: Path) -> None:
+    spider = opened(tmp_path, "false")
+    (source,) = spider.sources()
+    (tmp_path / "mails").mkdir()
+    (tmp_path / "mails" / "1.eml").write_text(MAIL.format("甲"), "utf-8")
+
+    async def asked() -> list[Any]:
+        handler = MailboxHandler.from_crawler(spider.crawler)
+        first = await handler.download_request(Request(source.mailbox.address, meta={"source": source.key}))
+        again = Request("mailbox://localhost/elsewhere", headers={"If-None-Match": first.headers["ETag"]}, meta={"source": source.key})
+        return [first, await handler.download_request(again)]
+
+    first, second = asyncio.run(asked())
+    assert (first.status, len(first.mails), second.status) == (200, 1, 304)
+    spider.tracker.store.close()
+
+
+def test_an_article_of_two_mailboxes_is_one(tmp_path: Path) -> None:
+    one, other = (Newsletter(name=name, folder=tmp_path) for name in "甲乙")
+    assert one.entry("x@y").identity == other.entry("x@y").identity != one.entry("z@y").identity
