@@ -3,7 +3,8 @@
     python benchmarks/process.py ARCHIVE --sources sources.yaml [--mode 1] [--mode 2] [--mode 'local[1]'] [--mode 'local[2]']
 
 A mode is a number of processes or a Spark master. Start-up is the time until a first part of nothing is answered; pages a second are of
-what comes after it (reading through the file, list pages, articles, folding), by the clock.
+what comes after it (reading through the file, list pages, articles, folding), by the clock; the processor's seconds are of all processes,
+start-up included.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from psutil import Process
 
 from newsportal import sources
 from newsportal.processing.mapping import Mapped, on_spark, processes
@@ -34,17 +37,17 @@ def main() -> None:
     known = sources.load(given.sources)
     sources.use_own_words(known)
     shared, first = share(known, None), None
-    print(f"{'mode':10} {'start-up':>9} {'seconds':>8} {'pages/s':>8}  stored folded failed lists")
+    print(f"{'mode':10} {'start-up':>9} {'seconds':>8} {'pages/s':>8} {'processor':>9}  stored folded failed lists")
     for mode in given.mode or MODES:
-        began = time.perf_counter()
+        began, used = time.perf_counter(), processor()
         with mapping(shared, mode) as mapped:
             list(mapped(nothing, range(2)))
             started = time.perf_counter()
             summary, found = processed(shared, given.archive, mapped)
-        seconds = time.perf_counter() - started
+            seconds, used = time.perf_counter() - started, processor() - used
         speed = (summary.pages + summary.lists) / seconds
         counts = f"{summary.stored:6} {summary.folded:6} {sum(summary.failed.values()):6} {summary.lists:5}"
-        print(f"{mode:10} {started - began:7.1f} s {seconds:8.1f} {speed:8.1f}  {counts}", flush=True)
+        print(f"{mode:10} {started - began:7.1f} s {seconds:8.1f} {speed:8.1f} {used:7.1f} s  {counts}", flush=True)
         assert first is None or found == first, "the modes do not agree"
         first = found
 
@@ -55,13 +58,20 @@ def mapping(shared: Shared, mode: str) -> Iterator[Mapped]:
         yield mapped
 
 
+def processor() -> float:
+    """Seconds of this process and of those that it has started and that live."""
+    own = Process()
+    return sum(times.user + times.system for times in (one.cpu_times() for one in (own, *own.children(recursive=True))))
+
+
 def nothing(shared: Shared, task: int) -> int:
     return task
 
 
 def processed(shared: Shared, archive: str, mapped: Mapped) -> tuple[Summary, Found]:
     with TemporaryDirectory() as folder, closing(open_store(f"sqlite:///{folder}/articles.db")) as store:
-        summary = process_archives(shared, [str(Path(archive).absolute())], store, mapped)
+        summary = Summary()
+        process_archives(shared, [str(Path(archive).absolute())], store, mapped, summary)
         return summary, {one.identity: (one.story_id, one.text, one.category) for one in store.all_articles()}
 
 

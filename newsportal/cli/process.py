@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -67,14 +68,22 @@ def process(
     known = load(sources)
     use_own_words(known)
     began = time.perf_counter()
+    summary = Summary()
     with _stores(known, into) as (store, models):
         shared = share(known, models)
-        mapping = processes(shared, workers or os.cpu_count() or 1) if spark is None else on_spark(shared, spark)
-        with mapping as mapped, count_bar() as tell:
-            paths = [str(file.absolute()) for file in files]
-            summary = process_archives(shared, paths, store, mapped, listed=listed, tell=tell, became=_tell(as_json))
-        if not into:
-            write_rows(format, (whole(article, store) for article in store.all_articles()), place)
+
+        def rows() -> Iterator[dict[str, Any]]:
+            mapping = processes(shared, workers or os.cpu_count() or 1) if spark is None else on_spark(shared, spark)
+            with mapping as mapped, count_bar() as tell:
+                paths = [str(file.absolute()) for file in files]
+                process_archives(shared, paths, store, mapped, summary, listed=listed, tell=tell, became=_tell(as_json))
+            if not into:
+                yield from (whole(article, store) for article in store.all_articles())
+
+        if into:
+            deque(rows(), maxlen=0)
+        else:
+            write_rows(format, rows(), place)  # the file is opened before any work is done
     _sum_up(summary, round(time.perf_counter() - began, 1), as_json, beside_articles=not (into or place))
     if summary.broken:
         raise typer.Exit(1)
@@ -99,12 +108,12 @@ def _stores(known: Sources, into: bool) -> Iterator[tuple[Store, Store | None]]:
 def _tell(as_json: bool) -> Became:
     named = 0
 
-    def tell(page: ReadPage, outcome: str) -> None:
+    def tell(page: ReadPage, outcome: str, error: str | None) -> None:
         nonlocal named
         if as_json:
-            print_json({"file": page.file, "url": page.url, "outcome": outcome if page.article else "failed", "error": page.reason})
-        elif page.article is None and (named := named + 1) <= SHOWN:
-            typer.echo(clean(f"{page.url}: {reason_message(page.reason or outcome)}"), err=True)
+            print_json({"file": page.file, "url": page.url, "outcome": outcome, "error": error})
+        elif error is not None and (named := named + 1) <= SHOWN:
+            typer.echo(clean(f"{page.url}: {reason_message(error)}"), err=True)
 
     return tell
 

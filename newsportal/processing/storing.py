@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article
-from newsportal.pipelines.base import COLUMN, ItemDone
+from newsportal.pipelines.base import ItemDone
 from newsportal.pipelines.duplicate import DuplicatePipeline
 from newsportal.pipelines.store import StorePipeline
 from newsportal.pipelines.url_filter import UrlFilterPipeline
@@ -19,8 +19,8 @@ from newsportal.processing.tracker import ArchiveTracker, Shared
 from newsportal.store.copying import Tell
 from newsportal.store.store import Store
 
-Became = Callable[[ReadPage, str], None]
-"""Called for each page, with its outcome (``stored``, ``folded``, ``same``) or why it has none."""
+Became = Callable[[ReadPage, str, str | None], None]
+"""Called for each page, with its outcome (``stored``, ``folded``, ``same``, ``failed``), and why it failed."""
 
 
 @dataclass(slots=True)
@@ -43,10 +43,10 @@ class Summary:
 
 
 def process_archives(
-    shared: Shared, files: Sequence[str], store: Store, mapped: Mapped, *, listed: bool = False, tell: Tell | None = None,
-    became: Became | None = None,
-) -> Summary:  # fmt: skip
-    """Read the articles of archives, and store them. ``listed``: only what list pages of the sources in the archives name.
+    shared: Shared, files: Sequence[str], store: Store, mapped: Mapped, summary: Summary, *, listed: bool = False,
+    tell: Tell | None = None, became: Became | None = None,
+) -> None:  # fmt: skip
+    """Read the articles of archives, store them, and sum up. ``listed``: only what list pages of the sources in the archives name.
 
     Raises ``StoreError``, and what ``mapped`` raises.
     """
@@ -56,12 +56,9 @@ def process_archives(
         if tell is not None:
             tell("archives", len(archives), len(files))
     plan = Planner(shared, archives, mapped, listed=listed).plan()
-    summary = Summary(
-        plan.lists,
-        plan.missing,
-        broken=tuple(archive.error for archive in archives if archive.error is not None),
-        cut=tuple(warning for archive in archives for warning in archive.warnings),
-    )
+    summary.lists, summary.missing = plan.lists, plan.missing
+    summary.broken = tuple(archive.error for archive in archives if archive.error is not None)
+    summary.cut = tuple(warning for archive in archives for warning in archive.warnings)
     stories = Stories(shared, store)
     done = 0
     for task, pages in zip(plan.tasks, mapped(read_articles, plan.tasks), strict=True):
@@ -69,7 +66,6 @@ def process_archives(
         done += sum(map(len, task.sites))
         if tell is not None:
             tell("pages", done, plan.pages)
-    return summary
 
 
 class Stories:
@@ -86,16 +82,15 @@ class Stories:
         """Raises ``StoreUnavailable``."""
         for page in pages:
             summary.pages += 1
-            outcome = page.reason or await self._store(page.article)
-            if page.article is not None and outcome in COLUMN:
+            outcome, error = ("failed", page.reason) if page.article is None else await self._store(page.article)
+            if error is None:
                 setattr(summary, outcome, getattr(summary, outcome) + 1)
             else:
-                summary.failed[outcome] = summary.failed.get(outcome, 0) + 1
+                summary.failed[error] = summary.failed.get(error, 0) + 1
             if became is not None:
-                became(page, outcome)
+                became(page, outcome, error)
 
-    async def _store(self, article: Article | None) -> str:
-        assert article is not None
+    async def _store(self, article: Article) -> tuple[str, str | None]:
         self._tracker.outcomes.clear()
         try:
             for stage in self._stages:
@@ -105,5 +100,5 @@ class Stories:
         except StoreUnavailable:
             raise
         except StoreError as error:
-            return f"store: {error}"
-        return next(iter(self._tracker.outcomes))
+            return "failed", str(error)
+        return next(iter(self._tracker.outcomes)), None

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from newsportal import sources
 from newsportal.cli import app
+from newsportal.errors import NewsportalError
 from newsportal.net.archive import Exchange, Writer
 from newsportal.processing.mapping import processes
 from newsportal.processing.storing import Summary, process_archives
@@ -98,7 +99,8 @@ def articles(tmp_path: Path) -> Iterator[Store]:
 def made(store: Store, *files: Path, **options: Any) -> tuple[Summary, dict[str, StoredArticle]]:
     shared = share(sources.load(files[0].parent / "sources.yaml"), None)
     with processes(shared, 1) as mapped:
-        summary = process_archives(shared, list(map(str, files)), store, mapped, **options)
+        summary = Summary()
+        process_archives(shared, list(map(str, files)), store, mapped, summary, **options)
     return summary, {article.url.removeprefix(SITE): article for article in store.all_articles()}
 
 
@@ -163,6 +165,12 @@ def test_the_articles_are_lines_of_json(warc: Path) -> None:
     assert "/empty.html: " in errors
     assert "3 stored" in errors
     assert not (warc.parent / "data").exists(), "the store of sources.yaml is not made"
+
+
+def test_a_file_that_cannot_be_written_is_told_before_any_work(warc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newsportal.cli.process.process_archives", lambda *_, **__: pytest.fail("it was too late"))
+    done = CliRunner().invoke(app, ["process", str(warc), "--sources", str(warc.parent / "sources.yaml"), "--out", str(warc.parent)])
+    assert isinstance(done.exception, NewsportalError)
 
 
 def test_into_the_store_and_what_became_of_each_page(warc: Path) -> None:
