@@ -207,7 +207,7 @@ class ClicksError(NewsportalError):
 
 
 class SparkFailed(NewsportalError):
-    """Apache Spark cannot be started, or gave up. Nothing was saved; the fit before stays in use. The caller shows it."""
+    """Apache Spark cannot be started, or gave up; what it had not answered is not saved. The caller shows it."""
 
 
 class LogUnavailable(NewsportalError):

@@ -45,6 +45,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "boards": "Show hot lists, with how long and how high each entry stands.",
         "export": "Write articles to JSON lines, CSV, Parquet or WARC.",
         "import": "Store articles from JSON lines, CSV, Parquet or WARC.",
+        "process": "Make articles of the pages in WARC archives, here or on Spark.",
         "corpus": "Import, correct, list and export sets of labelled texts.",
         "model": "List, compare, activate and delete trained models.",
         "retrain": "Train the models of categories and topics again.",

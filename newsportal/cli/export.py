@@ -80,13 +80,17 @@ def export(
         if format is Format.warc and place is not None:
             write_warc(articles, place, lambda article: whole(article, store))
             return
-        rows = (whole(article, store) for article in articles)
-        if place is None:
-            _write(format, rows, sys.stdout.buffer, bom)
-            sys.stdout.buffer.flush()
-            return
-        with writable(place) as part, part.open("wb") as stream:
-            _write(format, rows, stream, bom)
+        write_rows(format, (whole(article, store) for article in articles), place, bom=bom)
+
+
+def write_rows(format: Format, rows: Iterable[dict[str, Any]], place: Path | None, *, bom: bool = True) -> None:
+    """Articles as JSON lines, CSV or Parquet, in a file or on standard output. Raises ``NewsportalError``."""
+    if place is None:
+        _write(format, rows, sys.stdout.buffer, bom)
+        sys.stdout.buffer.flush()
+        return
+    with writable(place) as part, part.open("wb") as stream:
+        _write(format, rows, stream, bom)
 
 
 def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bom: bool) -> None:

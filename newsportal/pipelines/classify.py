@@ -19,6 +19,7 @@ from newsportal.crawl.record import Loaded
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
+from newsportal.services.exchange.form import UNNAMED
 from newsportal.sources import Gallery, Sources
 from newsportal.sources.places import ArticlePlace
 from newsportal.store.labels import CATEGORIES
@@ -54,6 +55,7 @@ class ClassifyPipeline(Stage):
         self._chosen_for = {place.key for place in places if place.auto_classify} | {
             topic.key for topic in sources.topics if topic.auto_classify
         }
+        self._chosen_for.add(UNNAMED)  # pages of an archive that no source names
         self._lexicon = words_of(sources)
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
 

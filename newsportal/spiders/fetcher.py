@@ -118,8 +118,15 @@ def header(response: Response, name: str) -> str | None:
     return value.decode("latin-1").strip() or None if value else None
 
 
+class ArchivedResponse(Response):
+    """An answer out of an archive, and when it was served."""
+
+    fetched: datetime
+
+
 def page_of(response: Response) -> Page:
-    return Page(response.url, response.body, utcnow(), response.status, header(response, "Content-Type"))
+    fetched = response.fetched if isinstance(response, ArchivedResponse) else utcnow()
+    return Page(response.url, response.body, fetched, response.status, header(response, "Content-Type"))
 
 
 def outcome_of(failure: Failure | BaseException) -> Outcome:

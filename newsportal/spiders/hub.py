@@ -48,7 +48,13 @@ class HubSpider(NewsSpider):
         return Region(name=SAMPLE, prefix=urljoin(response.url, "/"))
 
     def read_links(self, response: Response, source: Region) -> list[Link]:
-        return _sorted(response.url, *_read(page_of(response), _rules(source)), source)[0]
+        return self.read_list(response, source)[0]
+
+    def read_list(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
+        """The articles that a list page names, and further list pages: its own, then hub pages below it."""
+        found, more = _read(page_of(response), _rules(source))
+        links, hubs = _sorted(response.url, found, more, source)
+        return links, [*more, *hubs]
 
     async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
         for url in self.entry_pages(source):

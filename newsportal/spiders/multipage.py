@@ -11,6 +11,8 @@ from dataclasses import replace
 from time import monotonic
 from typing import Final, Protocol, TypeVar
 
+from scrapy.http import Response
+
 from newsportal.crawl.article_reader import ArticleReader
 from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.crawl.requests import askable
@@ -19,7 +21,7 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors.lists.pagination import EXPECTED, MultiPage, Pager, PageRead
 from newsportal.items import Article
 from newsportal.messages import Message
-from newsportal.spiders.fetcher import Fetcher, Interrupted, Outcome, PageUnavailable, page_of
+from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable, page_of
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +101,7 @@ class _ArticlePages(MultiPage):
 class ArticleFetcher:
     """Reads an article's page, and fetches the others that its pager names: to its end, a limit, a circle or a dead link."""
 
-    def __init__(self, tracker: LinkTracker, fetch: Fetcher) -> None:
+    def __init__(self, tracker: LinkTracker, fetch: Callable[[str, str], Awaitable[Response]]) -> None:
         self._tracker = tracker
         self._fetch = fetch
         self._reader = ArticleReader(tracker.sources, tracker.sites, tracker.readers.call)

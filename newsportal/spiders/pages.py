@@ -15,7 +15,7 @@ from newsportal.crawl.link_tracker import STORE_FAILS, Filtered, LinkTracker, ut
 from newsportal.crawl.requests import is_entry
 from newsportal.crawl.source_visits import note_moved
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.items import Article, Link
+from newsportal.items import Article, Link, Page
 from newsportal.messages import Message
 from newsportal.spiders.fetcher import SHUTDOWN, Fetcher, Interrupted, PageUnavailable, header, outcome_of, page_of, retry_after
 from newsportal.spiders.multipage import ArticleFetcher
@@ -227,6 +227,15 @@ BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04"
 """How pictures, PDFs and archives begin, whatever their label says."""
 
 
+def textual_page(response: Response) -> Page:
+    """The page of an answer that may hold an article. Raises ``NotApplicable``."""
+    content_type = (header(response, "Content-Type") or "").lower()
+    parts = content_type.replace(";", " ").replace("/", " ").replace("+", " ").split()
+    if response.body.startswith(BINARY) or (parts and not TEXTUAL.intersection(parts)):
+        raise NotApplicable("not-html")
+    return page_of(response)
+
+
 class ArticlePages(PageRequests):
     """How a spider comes by articles."""
 
@@ -251,11 +260,7 @@ class ArticlePages(PageRequests):
             yield article
 
     async def _read_article(self, response: Response, link: Link) -> Article:
-        content_type = (header(response, "Content-Type") or "").lower()
-        parts = content_type.replace(";", " ").replace("/", " ").replace("+", " ").split()
-        if response.body.startswith(BINARY) or (parts and not TEXTUAL.intersection(parts)):
-            raise NotApplicable("not-html")
-        page = page_of(response)
+        page = textual_page(response)
         return await self.articles.complete(Article(url=response.url, link=link, fetched=page.fetched, page=page))
 
     async def article_failed(self, failure: Failure) -> AsyncIterator[Article]:

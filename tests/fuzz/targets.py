@@ -37,7 +37,7 @@ from newsportal.extractors.gallery import page as gallery_page
 from newsportal.extractors.lists import hub, result_pages
 from newsportal.extractors.lists.pagination import find_pager
 from newsportal.items import Page
-from newsportal.net.archive.index import records
+from newsportal.net.archive import records
 from newsportal.net.archive.writer import Exchange, Writer
 from newsportal.net.egress.robots import rules_from
 from newsportal.services.discovery import opml

@@ -5,16 +5,15 @@ Reads ``.warc`` and ``.warc.gz`` (by content, not by name), one record a gzip me
 
 from __future__ import annotations
 
-import gzip
 import logging
 import re
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Self
 from urllib.parse import urlsplit
 
 from w3lib.url import safe_url_string
@@ -30,6 +29,7 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]  # Called now and then with the bytes read and the bytes there are
 PROGRESS_RECORDS = 500  # Records between two calls of progress: about a fifth of a second
 BROKEN = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)  # what warcio raises over broken bytes
+UNDATED = datetime.fromtimestamp(0, UTC)  # the moment of a record that names none
 DEFAULT_PORT = {"http": "80", "https": "443"}
 ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 
@@ -43,6 +43,36 @@ class Recorded:
     headers: tuple[tuple[str, str], ...]
     body: bytes
     truncated: bool = False
+    when: datetime = UNDATED
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of an answer before its body is read. ``status`` 0: none can be read; ``location``: of a redirect, as served."""
+
+    url: str
+    status: int
+    content_type: str
+    when: datetime
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPart:
+    """Some of the URLs of an :class:`Index`, to be sent to a process that can read the file, too."""
+
+    path: str
+    at: Mapping[str, int]
+    payload: Mapping[str, int]
+    one_stream: bool
+
+    def open(self) -> Index:
+        """Without reading the file through. Raises :class:`ReplayError`."""
+        index = Index(Path(self.path), _open(Path(self.path)))
+        if self.one_stream:
+            index.unpack()
+        index._at, index._payload = dict(self.at), dict(self.payload)
+        return index
 
 
 def key(url: str) -> str:
@@ -64,11 +94,7 @@ def open_index(path: Path | str, progress: Progress | None = None) -> Index:
     gives what is before that, and says so in ``Index.warnings``.
     """
     path = Path(path)
-    try:
-        file: IO[bytes] = path.open("rb")
-    except OSError as error:
-        raise ReplayError(f"{path}: {error.strerror or error}") from error
-    index = Index(path, file)
+    index = Index(path, _open(path))
     try:
         index._scan(progress)
     except BaseException:
@@ -79,13 +105,22 @@ def open_index(path: Path | str, progress: Progress | None = None) -> Index:
     return index
 
 
+def _open(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise ReplayError(f"{path}: {error.strerror or error}") from error
+
+
 class Index:
     """Answers of a WARC file by URL. Made by :func:`open_index`; for one thread."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         self.path = path
         self.warnings: tuple[str, ...] = ()
+        self.answers: Mapping[str, Answer] = {}  # by the names of :func:`key`, in the order of the file; of a whole index only
         self._file = file
+        self._one_stream = False
         self._at: dict[str, int] = {}
         self._payload: dict[str, int] = {}  # of revisit records: where the body is
 
@@ -107,6 +142,12 @@ class Index:
     def urls(self) -> tuple[str, ...]:
         return tuple(self._at)
 
+    def part(self, urls: Iterable[str]) -> IndexPart:
+        """What of it is needed to read the answers of these URLs."""
+        names = [name for name in map(key, urls) if name in self._at]
+        at = {name: self._at[name] for name in names}
+        return IndexPart(str(self.path), at, {name: self._payload[name] for name in names if name in self._payload}, self._one_stream)
+
     def get(self, url: str, max_bytes: int | None = None) -> Recorded | None:
         """The last answer of ``url``, its body no longer than ``max_bytes``; ``None`` if the file has none."""
         name = key(url)
@@ -116,11 +157,12 @@ class Index:
         headers = record.http_headers
         source = self._record(self._payload[name]) if name in self._payload else record
         body, truncated = body_of(source, max_bytes)
+        when = moment_of(record.rec_headers.get_header("WARC-Date") or "")
         if headers is None:  # a resource record: the file as it is
             content_type = record.rec_headers.get_header("Content-Type") or "application/octet-stream"
-            return Recorded(url, 200, (("Content-Type", content_type),), body, truncated)
+            return Recorded(url, 200, (("Content-Type", content_type),), body, truncated, when)
         kept = tuple((name, value) for name, value in headers.headers if name.lower() not in ("transfer-encoding", "content-length"))
-        return Recorded(url, _status(record) or 502, kept, body, truncated)
+        return Recorded(url, status_of(record) or 502, kept, body, truncated, when)
 
     def _record(self, offset: int) -> Any:
         self._file.seek(offset)
@@ -132,11 +174,15 @@ class Index:
     def _scan(self, progress: Progress | None) -> None:
         try:
             self._read_through(progress)
-        except _OneMember:  # records cannot be reached inside one gzip stream, so it is unpacked once
-            self._file = _unpacked(self._file, self.path)
+        except _OneMember:
+            self.unpack()
             self._read_through(progress)
         if not self._at and not self.warnings:
             raise ReplayError(f"{self.path}: no answer of a Web server in it")
+
+    def unpack(self) -> None:
+        """Records cannot be reached inside one gzip stream, so it is unpacked once. Raises :class:`ReplayError`."""
+        self._file, self._one_stream = _unpacked(self._file, self.path), True
 
     def _read_through(self, progress: Progress | None) -> None:
         size = self._file.seek(0, 2)
@@ -163,6 +209,7 @@ class Index:
                 f"{self.path}: not a readable WARC file at byte {iterator.offset} (after {number} records): {reason}"
             ) from error
         self._at, self._payload = notes.settled()
+        self.answers = {name: notes.answers[name] for name in self._at}
         if progress:
             progress(size, size)
 
@@ -178,6 +225,7 @@ class _Notes:
         self.at: dict[str, int] = {}
         self.revisits: dict[str, tuple[int, str, str]] = {}  # URL: offset, digest, URL it repeats
         self.by_digest: dict[str, int] = {}
+        self.answers: dict[str, Answer] = {}
 
     def add(self, record: Any, offset: int) -> None:
         target = record.rec_headers.get_header("WARC-Target-URI")
@@ -190,12 +238,13 @@ class _Notes:
         if record.rec_type == "revisit":
             refers = record.rec_headers.get_header("WARC-Refers-To-Target-URI") or target
             self.revisits[name] = (offset, digest, key(refers))
+            self.answers.setdefault(name, _answer(record, target))
             return
-        if _status(record) == 304 and name in self.at:
+        if status_of(record) == 304 and name in self.at:
             return  # "as before", said to a crawl that had it: nobody who replays does
         if digest:
             self.by_digest.setdefault(digest, offset)
-        self.at[name] = offset
+        self.at[name], self.answers[name] = offset, _answer(record, target)
         self.revisits.pop(name, None)
 
     def settled(self) -> tuple[dict[str, int], dict[str, int]]:
@@ -209,7 +258,16 @@ class _Notes:
         return self.at, payload
 
 
-def _status(record: Any) -> int | None:
+def _answer(record: Any, target: str) -> Answer:
+    headers = record.http_headers
+    content_type = (headers or record.rec_headers).get_header("Content-Type") or ""
+    status = (status_of(record) or 0) if headers is not None else 200
+    location = headers.get_header("Location") if headers is not None else None
+    url = target.strip().removeprefix("<").removesuffix(">")
+    return Answer(url, status, content_type, moment_of(record.rec_headers.get_header("WARC-Date") or ""), location)
+
+
+def status_of(record: Any) -> int | None:
     if record.http_headers is None:
         return None
     code = record.http_headers.get_statuscode() or ""
@@ -246,64 +304,9 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
     return spool
 
 
-LONGEST: Final = 64 * 1024 * 1024  # Bytes of a body that are read: four times the longest that is downloaded
-ZIPPED: Final = b"\x1f\x8b"
-BEGINNING: Final = b"WARC/"
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """``kind``: ``response``, ``metadata``, …; ``content_type`` that of the body, ``status`` 0 where there is none; ``body`` as it was
-    served, without its chunks and at most ``LONGEST`` bytes of it, and ``encodings`` what is to be undone (the header's value)."""
-
-    kind: str
-    url: str
-    when: datetime
-    content_type: str
-    status: int
-    encodings: str
-    body: bytes
-
-
-def records(path: Path) -> Iterator[Record]:
-    """Every record that names an address. Raises :class:`ReplayError`; a file that ends inside a record gives what is before that."""
-    try:
-        with path.open("rb") as file:
-            for record in ArchiveIterator(_one_stream(file), no_record_parse=False):
-                if record.rec_headers.get_header("WARC-Target-URI"):
-                    yield _of(record)
-    except EOFError:
-        return  # the crawl that wrote it was killed
-    except BROKEN as error:
-        raise ReplayError(f"{path}: not a readable WARC file: {clean(str(error))[:80]}") from error
-    except OSError as error:
-        raise ReplayError(f"{path}: {error.strerror or error}") from error
-
-
-def _one_stream(file: IO[bytes]) -> Any:
-    """Unpacked here: warcio refuses files whose records are packed all together."""
-    zipped = file.read(2) == ZIPPED
-    file.seek(0)
-    stream = gzip.GzipFile(fileobj=file) if zipped else file
-    if not stream.read(len(BEGINNING)).startswith(BEGINNING):
-        raise ValueError("it does not begin as one")
-    stream.seek(0)
-    return stream
-
-
-def _of(record: Any) -> Record:
-    http = record.http_headers
-    body, _ = body_of(record, LONGEST)
-    content_type = (http or record.rec_headers).get_header("Content-Type") or ""
-    url = record.rec_headers.get_header("WARC-Target-URI").removeprefix("<").removesuffix(">")
-    when = _moment(record.rec_headers.get_header("WARC-Date") or "")
-    encodings = (http.get_header("Content-Encoding") or "") if http is not None else ""
-    return Record(record.rec_type, url, when, content_type, _status(record) or 0, encodings, body)
-
-
-def _moment(said: str) -> datetime:
+def moment_of(said: str) -> datetime:
     """WARC-Date; the beginning of time for what is none."""
     try:
         return datetime.fromisoformat(said).astimezone(UTC)
     except (ValueError, OverflowError):
-        return datetime.fromtimestamp(0, UTC)
+        return UNDATED

@@ -1,6 +1,6 @@
 """The fit on Apache Spark: views lie in parts on the executors, a range of readers each; what a fit asks of a log is summed there.
 
-This is the only module that knows Spark. Executors run the same :mod:`parts` as a test does without Spark, so newsportal must be
+Executors run the same :mod:`parts` as a test does without Spark, so newsportal must be
 installed where they run; the stories (names, words, labels) and what is summed lie on the driver.
 
 Where executors can open the store (a server, or Spark on this machine) each reads its own readers from it; else the driver reads.
@@ -8,20 +8,14 @@ Where executors can open the store (a server, or Spark on this machine) each rea
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from newsportal.errors import DependencyMissing, SparkFailed
 from newsportal.recommend import best, blend, formulas, neighbours, signals
 from newsportal.recommend.base import Item
 from newsportal.recommend.blend import Looks, Moment
@@ -29,6 +23,7 @@ from newsportal.recommend.clicks import Clicks, Floats, Ints, hours
 from newsportal.recommend.signals import Learnt
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.parts import DAYS, alpha_of, items, save_fit
+from newsportal.services.spark import session
 from newsportal.store import open_store
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
@@ -36,8 +31,6 @@ from newsportal.store.store import Store
 VIEWS_A_PART: Final = 250_000  # about 10 MB of columns; pairs of a part take a few hundred while they are summed
 PARTS_A_CORE: Final = 2
 ASKED_AT_ONCE: Final = 1000  # readers whose views are fetched together, of those drawn by lot
-ENDED: Final = re.compile(r"(?!org\.|java\.|py4j\.)[\w.]*(?:Error|Exception|Unavailable|TooNew|Missing): \S")
-"""The last line of a Python traceback."""
 
 Parts = Any  # an RDD of Clicks, a range of readers each (pyspark is loaded when it is asked for)
 Bounds = tuple[str, str | None]  # names of readers: behind the first, up to the last
@@ -53,7 +46,7 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
     views, readers = store.readers.counts()
     stories = {item.story: item for item in items(store.readers, now, days=days)}
     known = tuple(stories[story] for story in sorted(stories))
-    with session(master) as spark:
+    with session(master, "recommend fit") as spark:
         context = spark.sparkContext
         cut = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
         everywhere = master.startswith("local") or not uri.startswith("sqlite")
@@ -148,45 +141,3 @@ class Log:
         first, last = (int(np.searchsorted(ends, rank, side="right")) for rank in ranks)
         found = self._parts.map(partial(parts.values_of, column=column, bounds=bounds, first=first, last=last)).collect()
         return parts.ranked(found, int(ends[first - 1]) if first else 0, ranks)
-
-
-@contextmanager
-def session(master: str) -> Iterator[Any]:
-    """Spark, ended at the end. Raises ``DependencyMissing`` or ``SparkFailed``."""
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise DependencyMissing("recommend fit --spark", "spark") from error
-    if not java():
-        raise SparkFailed(
-            "Spark needs Java 17 or later, and there is none: sudo apt install openjdk-17-jre-headless, or set JAVA_HOME; "
-            "without --spark the same is learnt on this machine"
-        )
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master).appName("newsportal recommend fit").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
-    if master.startswith("local"):
-        builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
-    try:
-        spark = builder.getOrCreate()
-        try:
-            spark.sparkContext.setLogLevel("ERROR")
-            yield spark
-        finally:
-            spark.stop()
-    except (PySparkException, Py4JError) as error:
-        raise SparkFailed(f"Spark at {master} gave up: {why(str(error)) or type(error).__name__}") from error
-
-
-def why(said: str) -> str:
-    """Of what Spark says (pages of Java), the line that a Python worker ended with, else the first one."""
-    lines = said.strip().splitlines()
-    return next(filter(ENDED.match, lines), lines[0] if lines else "")
-
-
-def java() -> bool:
-    """Whether there is a Java to start."""
-    home = os.environ.get("JAVA_HOME")
-    return shutil.which(os.path.join(home, "bin", "java") if home else "java") is not None

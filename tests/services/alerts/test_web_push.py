@@ -1,4 +1,5 @@
-"""Web Push against a push service on loopback: what it decrypts, who signed it, and subscriptions that are gone."""
+"""Web Push against a push service on loopback that does as the standards say, with the primitives of cryptography alone: it refuses what is
+not signed for it (RFC 8292), decrypts as the browser would (RFC 8188 and 8291), and answers as push services do (RFC 8030)."""
 
 from __future__ import annotations
 
@@ -12,10 +13,12 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import http_ece
 import pytest
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec, utils
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from newsportal.errors import DependencyMissing
@@ -24,7 +27,7 @@ from newsportal.services.alerts.making import BadFields, resumed
 from newsportal.services.alerts.opening import own_fields
 from newsportal.services.alerts.run import Work, send_test, step
 from newsportal.services.alerts.services import SERVICES
-from newsportal.services.alerts.web_push import new_key, public_key
+from newsportal.services.alerts.web_push import authorization, new_key, public_key
 from newsportal.sources import Sources
 
 AUTH = b"0123456789abcdef"
@@ -38,10 +41,44 @@ def raw(coded: str) -> bytes:
     return urlsafe_b64decode(coded + "=" * (-len(coded) % 4))
 
 
+def point_of(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+
+def decrypted(body: bytes, key: ec.EllipticCurvePrivateKey, auth: bytes) -> bytes:
+    """A message of one record: salt, size of records, the sender's key, and what is encrypted (RFC 8188, 2 and RFC 8291, 3.4)."""
+    salt, size, length = body[:16], int.from_bytes(body[16:20]), body[20]
+    sender, record = body[21 : 21 + length], body[21 + length :]
+    assert len(record) <= size
+    shared = key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), sender))
+    material = HKDF(SHA256(), 32, auth, b"WebPush: info\0" + point_of(key) + sender).derive(shared)
+    content_key = HKDF(SHA256(), 16, salt, b"Content-Encoding: aes128gcm\0").derive(material)
+    nonce = HKDF(SHA256(), 12, salt, b"Content-Encoding: nonce\0").derive(material)
+    plain, delimiter, padding = AESGCM(content_key).decrypt(nonce, record, None).rpartition(b"\2")
+    assert delimiter
+    assert not padding.strip(b"\0")
+    return plain
+
+
+def claims_of(header: str) -> dict[str, Any]:
+    """What a sender says of himself (RFC 8292, 3). Raises ``InvalidSignature`` if another key than the one beside it signed that."""
+    scheme, token, key = header.replace(",", "").split()
+    assert (scheme, token[:2], key[:2]) == ("vapid", "t=", "k=")
+    signed, _, signature = token[2:].rpartition(".")
+    head, body = (json.loads(raw(part)) for part in signed.split("."))
+    assert head == {"typ": "JWT", "alg": "ES256"}
+    r, s = (int.from_bytes(half) for half in (raw(signature)[:32], raw(signature)[32:]))
+    point = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), raw(key[2:]))
+    point.verify(utils.encode_dss_signature(r, s), signed.encode(), ec.ECDSA(SHA256()))
+    return {**body, "k": key[2:]}
+
+
 class PushService:
-    """One browser and its push service, which decrypts what comes as the browser would. ``status``: what it answers."""
+    """One browser and its push service. ``status`` and ``headers``: what it answers; ``now``: seconds since 1970."""
 
     def __init__(self) -> None:
+        self.now = 0.0
+        self.headers: dict[str, str] = {}
         self.got: list[tuple[dict[str, str], dict[str, Any]]] = []
         self.status = 201
         self.key = ec.generate_private_key(ec.SECP256R1())
@@ -50,11 +87,13 @@ class PushService:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
-                assert len(body) <= 4096
-                plain = http_ece.decrypt(body, private_key=service.key, auth_secret=AUTH, version="aes128gcm")
-                service.got.append(({name.lower(): value for name, value in self.headers.items()}, json.loads(plain)))
-                self.send_response(service.status)
-                self.send_header("content-length", "0")
+                status = service.refusal(self.headers, body) or service.status
+                if status == 201:
+                    told = json.loads(decrypted(body, service.key, AUTH))
+                    service.got.append(({name.lower(): value for name, value in self.headers.items()}, told))
+                self.send_response(status)
+                for name, value in {"content-length": "0", **service.headers}.items():
+                    self.send_header(name, value)
                 self.end_headers()
 
             def log_message(self, format: str, *args: object) -> None:
@@ -64,10 +103,21 @@ class PushService:
         self.address = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
+    def refusal(self, headers: Any, body: bytes) -> int | None:
+        """The status with which a push service refuses a message; ``None`` for one that is as it must be."""
+        try:
+            said = claims_of(headers["authorization"])
+        except InvalidSignature:
+            return 403
+        if said["aud"] != self.address or not self.now < said["exp"] <= self.now + 24 * 3600:  # RFC 8292, 2
+            return 403
+        if headers["ttl"] is None or headers["content-encoding"] != "aes128gcm":  # RFC 8030, 5.2; RFC 8291, 4
+            return 400
+        return 413 if len(body) > 4096 else None  # RFC 8030, 7.2
+
     @property
     def subscription(self) -> str:
-        point = self.key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-        keys = {"p256dh": text(point), "auth": text(AUTH)}
+        keys = {"p256dh": text(point_of(self.key)), "auth": text(AUTH)}
         return json.dumps({"endpoint": f"{self.address}/send/abc", "expirationTime": None, "keys": keys})
 
     def close(self) -> None:
@@ -76,9 +126,20 @@ class PushService:
 
 
 @pytest.fixture
-def service() -> Iterator[PushService]:
+def service(desk: Any) -> Iterator[PushService]:
     with closing(PushService()) as made:
+        made.now = desk.clock[0].timestamp()
         yield made
+
+
+def test_the_example_of_the_standard_is_decrypted() -> None:
+    """RFC 8291, 5: what this push service reads is what the standard means."""
+    body = (
+        "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95b"
+        "Qpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
+    )
+    key = ec.derive_private_key(int.from_bytes(raw("q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94")), ec.SECP256R1())
+    assert decrypted(raw(body), key, raw("BTBZMqHH6r4Tts7J_aSIgg")) == b"When I grow up, I want to be a watermelon"
 
 
 @pytest.fixture
@@ -96,15 +157,12 @@ def test_a_story_reaches_the_browser_encrypted_and_signed(desk: Any, work: Work,
     assert "云岭峡谷观景桥今日开放" in told["body"]
     assert told["url"].startswith("https://portal.example/story/")
     assert (headers["content-encoding"], headers["ttl"]) == ("aes128gcm", "86400")
-    scheme, token, key = headers["authorization"].replace(",", "").split()
-    key, token = key.removeprefix("k="), token.removeprefix("t=")
-    assert (scheme, key) == ("vapid", public_key(work.setting.own()["key"]))
-    signed, _, signature = token.rpartition(".")
-    claims = json.loads(raw(signed.partition(".")[2]))
-    assert claims == {"aud": service.address, "exp": int(desk.clock[0].timestamp()) + 12 * 3600, "sub": "mailto:desk@portal.example"}
-    point = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), raw(key))
-    r, s = (int.from_bytes(half) for half in (raw(signature)[:32], raw(signature)[32:]))
-    point.verify(utils.encode_dss_signature(r, s), signed.encode(), ec.ECDSA(SHA256()))
+    assert claims_of(headers["authorization"]) == {
+        "aud": service.address,
+        "exp": int(desk.clock[0].timestamp()) + 12 * 3600,
+        "sub": "mailto:desk@portal.example",
+        "k": public_key(work.setting.own()["key"]),
+    }
 
 
 def test_a_long_message_fits(desk: Any, work: Work, service: PushService) -> None:
@@ -131,6 +189,41 @@ def test_a_subscription_that_is_gone_is_removed(desk: Any, work: Work, service: 
     with pytest.raises(Gone):
         send_test(work, again)
     assert desk.accounts.alerts.alert("b").fields == {}
+
+
+@pytest.mark.parametrize("status", [400, 403, 413])
+def test_a_message_that_is_refused_fails_and_the_alert_stays(desk: Any, work: Work, service: PushService, status: int) -> None:
+    made = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
+    desk.write("云岭峡谷观景桥今日开放")
+    desk.pass_time(minutes=1)
+    service.status = status
+    assert step(work).failed == 1
+    assert desk.accounts.alerts.alert(made.id).enabled
+    assert str(status) in desk.accounts.alerts.messages(made.id)[0].reason
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_push_service_is_asked_again_when_it_says(desk: Any, work: Work, service: PushService, status: int) -> None:
+    made = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
+    desk.write("云岭峡谷观景桥今日开放")
+    desk.pass_time(minutes=1)
+    service.status, service.headers = status, {"retry-after": "3600"}
+    assert step(work).put_off == 1
+    service.status = 201
+    desk.pass_time(minutes=50)
+    assert (step(work).sent, service.got) == (0, [])
+    desk.pass_time(minutes=11)
+    service.now = desk.clock[0].timestamp()
+    assert (step(work).sent, len(service.got)) == (1, 1)
+    assert desk.accounts.alerts.alert(made.id).enabled
+
+
+def test_a_signature_for_another_push_service_is_none_for_this_one(desk: Any, work: Work, service: PushService) -> None:
+    header = authorization("https://push.example/send/abc", work.setting.own()["key"], "", desk.clock[0])
+    assert claims_of(header)["aud"] == "https://push.example"
+    assert service.refusal({"authorization": header, "ttl": "1", "content-encoding": "aes128gcm"}, b"") == 403
+    with pytest.raises(InvalidSignature):
+        claims_of(header.replace(f"k={public_key(work.setting.own()['key'])}", f"k={public_key(new_key())}"))
 
 
 def test_an_alert_without_a_subscription_is_switched_off_and_stops_no_other(desk: Any, work: Work, service: PushService) -> None:

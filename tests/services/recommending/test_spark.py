@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newsportal.errors import DependencyMissing, SparkFailed
 from newsportal.items import Article, Link
 from newsportal.recommend import best
 from newsportal.recommend.base import Item, View
@@ -25,6 +24,7 @@ from newsportal.recommend.best import Best
 from newsportal.recommend.clicks import columns, hours
 from newsportal.recommend.training_log import LocalLog
 from newsportal.services.recommending import parts, spark
+from newsportal.services.spark import java
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
@@ -143,18 +143,6 @@ def test_a_log_without_views_can_be_learnt_from(items: tuple[Item, ...]) -> None
     assert best.learnt_of(nothing, hours(NOW)).facts == best.fitted(columns(best.Log([], items)), hours(NOW)).facts
 
 
-def test_without_java_or_the_extra_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert not spark.java()
-    if find_spec("pyspark"):
-        with pytest.raises(SparkFailed, match="apt install openjdk"), spark.session("local[1]"):
-            pass
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(DependencyMissing, match=r"\[spark\]"), spark.session("local[1]"):
-        pass
-
-
 BOTH = """
 import sys
 from datetime import datetime
@@ -167,19 +155,8 @@ for name, fit in (("one", parts.fit(store, now)), ("many", spark.fit(store, uri,
 """
 
 
-def test_of_what_spark_says_the_cause_is_told() -> None:
-    said = (
-        "An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.\n"
-        ': org.apache.spark.SparkException: Job aborted\nTraceback (most recent call last):\n  File "x.py"\n'
-        "newsportal.errors.StoreUnavailable: news.db: it cannot be opened\n\tat org.apache"
-    )
-    assert spark.why(said) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
-    assert spark.why("Master must be told\nmore") == "Master must be told"
-    assert spark.why("") == ""
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not (find_spec("pyspark") and spark.java()), reason="needs the extra spark and Java (make tools)")
+@pytest.mark.skipif(not (find_spec("pyspark") and java()), reason="needs the extra spark and Java (make tools)")
 def test_spark_learns_the_same_from_a_store(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path}/news.db"
     store = open_store(uri)

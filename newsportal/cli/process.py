@@ -1,0 +1,134 @@
+"""``newsportal process``: the articles of archives (WARC, CC-NEWS), read, folded and classified as a crawl does it, here or on Spark."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict
+from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.cli.export import Format, write_rows
+from newsportal.cli.options import SourcesFile, load
+from newsportal.cli.output import count_bar, print_json
+from newsportal.errors import StoreError
+from newsportal.messages import reason_message
+from newsportal.processing.mapping import on_spark, processes
+from newsportal.processing.reading import ReadPage
+from newsportal.processing.storing import Became, Summary, process_archives
+from newsportal.processing.tracker import share
+from newsportal.services.exchange.form import whole
+from newsportal.sources import Sources, use_own_words
+from newsportal.store import open_store
+from newsportal.store.store import Store
+from newsportal.text import clean
+
+SHOWN: Final = 20  # pages without an article that are named; --json names all
+
+
+def process(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="WARC...", help="Archives: of `crawl --archive`, CC-NEWS, or of any other crawler.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="File to write the articles to, - for standard output (the default).")] = None,
+    format: Annotated[Format, typer.Option(help="Its form: jsonl, csv or parquet.")] = Format.jsonl,
+    into: Annotated[
+        bool, typer.Option("--into", help="Store them in the store of sources.yaml instead; they are folded into its stories.")
+    ] = False,
+    listed: Annotated[bool, typer.Option("--listed", help="Only what list pages of sources.yaml in the archives name.")] = False,
+    spark: Annotated[
+        str | None, typer.Option(metavar="MASTER", help="Read on Apache Spark: local[*] or spark://HOST:7077; needs Java.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Processes that read on this machine; default: one a core.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each page, and one of all; with --out FILE or --into.")
+    ] = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Make articles of the pages in archives: extracted, folded into stories and classified as a crawl does it.
+
+    Feeds and other list pages of sources.yaml that are in the archives say what they know of the pages; the others are read, too.
+    A page that is no article is named with its reason, and the rest goes on. The same is made here and on Spark. Exit status 1 if a file
+    cannot be read.
+    """
+    place = None if out == Path("-") else out
+    if into and out is not None:
+        raise typer.BadParameter("the articles go into the store or into a file", param_hint="--into")
+    if format is Format.warc:
+        raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
+    if as_json and not (into or place):
+        raise typer.BadParameter("standard output has the articles; name a file with --out, or say --into", param_hint="--json")
+    known = load(sources)
+    use_own_words(known)
+    began = time.perf_counter()
+    summary = Summary()
+    with _stores(known, into) as (store, models):
+        shared = share(known, models)
+
+        def rows() -> Iterator[dict[str, Any]]:
+            mapping = processes(shared, workers or os.cpu_count() or 1) if spark is None else on_spark(shared, spark)
+            with mapping as mapped, count_bar() as tell:
+                paths = [str(file.absolute()) for file in files]
+                process_archives(shared, paths, store, mapped, summary, listed=listed, tell=tell, became=_tell(as_json))
+            if not into:
+                yield from (whole(article, store) for article in store.all_articles())
+
+        if into:
+            deque(rows(), maxlen=0)
+        else:
+            write_rows(format, rows(), place)  # the file is opened before any work is done
+    _sum_up(summary, round(time.perf_counter() - began, 1), as_json, beside_articles=not (into or place))
+    if summary.broken:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _stores(known: Sources, into: bool) -> Iterator[tuple[Store, Store | None]]:
+    """Where articles are folded, and where the models in use are: the store of sources.yaml, or one that is thrown away, and perhaps it."""
+    if into:
+        with closing(open_store(known.store)) as store:
+            yield store, store
+        return
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="newsportal-process-"))
+        try:
+            models = stack.enter_context(closing(open_store(known.store, create=False)))
+        except StoreError:  # nobody has crawled yet, so there are no models
+            models = None
+        yield stack.enter_context(closing(open_store(f"sqlite:///{folder}/articles.db"))), models
+
+
+def _tell(as_json: bool) -> Became:
+    named = 0
+
+    def tell(page: ReadPage, outcome: str, error: str | None) -> None:
+        nonlocal named
+        if as_json:
+            print_json({"file": page.file, "url": page.url, "outcome": outcome, "error": error})
+        elif error is not None and (named := named + 1) <= SHOWN:
+            typer.echo(clean(f"{page.url}: {reason_message(error)}"), err=True)
+
+    return tell
+
+
+def _sum_up(summary: Summary, seconds: float, as_json: bool, *, beside_articles: bool) -> None:
+    for message in (*summary.broken, *summary.cut):
+        typer.echo(clean(message), err=True)
+    if as_json:
+        print_json({**asdict(summary), "seconds": seconds})
+        return
+    reasons = ", ".join(f"{number} {why}" for why, number in sorted(summary.failed.items(), key=itemgetter(1), reverse=True))
+    failed = f"; {sum(summary.failed.values())} no articles ({reasons})"
+    typer.echo(
+        f"{summary.pages} pages in {seconds} s: {summary.stored} stored, {summary.folded} folded, {summary.same} known"
+        + (failed if summary.failed else "")
+        + (f"; {summary.missing} pages that list pages name are not in the archives" if summary.missing else ""),
+        err=beside_articles,
+    )

@@ -1,0 +1,70 @@
+"""Every record of a WARC file, one after the other."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, Final
+
+from warcio.archiveiterator import ArchiveIterator
+
+from newsportal.errors import ReplayError
+from newsportal.net.archive.index import BROKEN, body_of, moment_of, status_of
+from newsportal.text import clean
+
+LONGEST: Final = 64 * 1024 * 1024  # Bytes of a body that are read: four times the longest that is downloaded
+ZIPPED: Final = b"\x1f\x8b"
+BEGINNING: Final = b"WARC/"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """``kind``: ``response``, ``metadata``, …; ``content_type`` that of the body, ``status`` 0 where there is none; ``body`` as it was
+    served, without its chunks and at most ``LONGEST`` bytes of it, and ``encodings`` what is to be undone (the header's value)."""
+
+    kind: str
+    url: str
+    when: datetime
+    content_type: str
+    status: int
+    encodings: str
+    body: bytes
+
+
+def records(path: Path) -> Iterator[Record]:
+    """Every record that names an address. Raises :class:`ReplayError`; a file that ends inside a record gives what is before that."""
+    try:
+        with path.open("rb") as file:
+            for record in ArchiveIterator(_one_stream(file), no_record_parse=False):
+                if record.rec_headers.get_header("WARC-Target-URI"):
+                    yield _of(record)
+    except EOFError:
+        return  # the crawl that wrote it was killed
+    except BROKEN as error:
+        raise ReplayError(f"{path}: not a readable WARC file: {clean(str(error))[:80]}") from error
+    except OSError as error:
+        raise ReplayError(f"{path}: {error.strerror or error}") from error
+
+
+def _one_stream(file: IO[bytes]) -> Any:
+    """Unpacked here: warcio refuses files whose records are packed all together."""
+    zipped = file.read(2) == ZIPPED
+    file.seek(0)
+    stream = gzip.GzipFile(fileobj=file) if zipped else file
+    if not stream.read(len(BEGINNING)).startswith(BEGINNING):
+        raise ValueError("it does not begin as one")
+    stream.seek(0)
+    return stream
+
+
+def _of(record: Any) -> Record:
+    http = record.http_headers
+    body, _ = body_of(record, LONGEST)
+    content_type = (http or record.rec_headers).get_header("Content-Type") or ""
+    url = record.rec_headers.get_header("WARC-Target-URI").removeprefix("<").removesuffix(">")
+    when = moment_of(record.rec_headers.get_header("WARC-Date") or "")
+    encodings = (http.get_header("Content-Encoding") or "") if http is not None else ""
+    return Record(record.rec_type, url, when, content_type, status_of(record) or 0, encodings, body)

@@ -1,0 +1,189 @@
+"""Archives are looked through, their list pages read, and the articles in them made into parts of work, the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Final
+from urllib.parse import urljoin
+
+from newsportal.crawl.requests import is_entry
+from newsportal.dedup.canonical import identity, site_of
+from newsportal.errors import ReplayError
+from newsportal.extractors.lists import engines
+from newsportal.items import Link
+from newsportal.net.archive import Answer, IndexPart, key, open_index
+from newsportal.processing.mapping import Mapped
+from newsportal.processing.reading import MAX_REDIRECTS, Job, ListSource, ListTask, ReadTask, read_lists
+from newsportal.processing.tracker import Shared
+from newsportal.services.exchange.form import UNNAMED
+from newsportal.sources import Feed, HotList, Sitemap, Sources
+from newsportal.store.dialects import chunks
+
+PART_PAGES: Final = 50
+"""Pages of a part of work: a second or two."""
+
+PART_LISTS: Final = 20
+"""List pages of a part of work."""
+
+SITE_PAGES: Final = 400
+"""Pages of a site that are read in one piece. What is known of a site are its last eight pages, so a cut costs little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """What a file holds. ``error``: why it cannot be read; ``warnings``: what was cut off."""
+
+    path: str
+    answers: dict[str, Answer] = field(default_factory=dict)
+    index: IndexPart | None = None
+    warnings: tuple[str, ...] = ()
+    error: str | None = None
+
+    def trail(self, url: str) -> list[str]:
+        """The URLs from this one to that which answers it, after redirects; none if one is not there."""
+        found: list[str] = []
+        while (answer := self.answers.get(key(url))) is not None and len(found) <= MAX_REDIRECTS:
+            found.append(url)
+            if answer.status // 100 != 3 or not answer.location:
+                return found
+            url = urljoin(url, answer.location.strip())
+        return []
+
+    def part(self, urls: Sequence[str]) -> IndexPart:
+        assert self.index is not None
+        names = [name for name in map(key, urls) if name in self.index.at]
+        at, payload = self.index.at, self.index.payload
+        return replace(
+            self.index, at={name: at[name] for name in names}, payload={name: payload[name] for name in names if name in payload}
+        )
+
+
+def scan(shared: Shared, path: str) -> Archive:
+    """Read through a file."""
+    try:
+        with open_index(path) as index:
+            return Archive(path, dict(index.answers), index.part(index.urls()), index.warnings)
+    except ReplayError as error:
+        return Archive(path, error=str(error))
+    except OSError as error:
+        return Archive(path, error=f"{path}: {error.strerror or error}")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``pages``: how many are to be read; ``lists``: list pages that were; ``missing``: pages that those name and no archive holds."""
+
+    tasks: tuple[ReadTask, ...]
+    pages: int
+    lists: int
+    missing: int
+
+
+class Planner:
+    """Finds out what is to be read. ``listed``: nothing but what the list pages in the archives name."""
+
+    def __init__(self, shared: Shared, archives: Sequence[Archive], mapped: Mapped, *, listed: bool = False) -> None:
+        self._shared, self._mapped, self._listed = shared, mapped, listed
+        self._archives = [archive for archive in archives if archive.index is not None]
+        self._lists: set[str] = set()
+        self._links: dict[str, Link] = {}  # by the identity of the page that answers
+        self._unpaged: list[Job] = []  # articles that their lists carry
+        self._missing = 0
+
+    def plan(self) -> Plan:
+        self._read_lists()
+        tasks = [
+            task for number, archive in enumerate(self._archives) for task in self._tasks(archive, self._unpaged if not number else ())
+        ]
+        pages = sum(len(jobs) for task in tasks for jobs in task.sites)
+        return Plan(tuple(tasks), pages, len(self._lists), self._missing)
+
+    def _read_lists(self) -> None:
+        """Read the list pages of the sources, and those that they lead to, as far as they are there."""
+        wanted = [task for url, source, topic in entry_pages(self._shared.sources) if (task := self._list(url, source, topic)) is not None]
+        named: dict[str, tuple[Link, Job]] = {}
+        while wanted:
+            further = []
+            parts = list(chunks(wanted, PART_LISTS))
+            for task, read in zip(wanted, chain.from_iterable(self._mapped(read_lists, parts)), strict=True):
+                for link in read.links:
+                    assert read.fetched is not None
+                    named.setdefault(link.identity or identity(link.url), (link, Job(link, None, read.fetched)))
+                further += [found for url in read.further if (found := self._list(url, task.source, task.topic)) is not None]
+            wanted = further
+        for link, carried in named.values():
+            trail = [] if is_entry(link) else self._trail(link.url)
+            if trail:
+                self._links.setdefault(identity(trail[-1]), link)
+            elif is_entry(link) or link.content:
+                self._unpaged.append(carried)
+            else:
+                self._missing += 1
+
+    def _list(self, url: str, source: ListSource, topic: str | None) -> ListTask | None:
+        """``None`` if it is not there, or will be read already."""
+        for archive in self._archives:
+            if trail := archive.trail(url):
+                if key(trail[-1]) in self._lists:
+                    return None
+                self._lists.add(key(trail[-1]))
+                return ListTask(archive.part(trail), url, source, topic)
+        return None
+
+    def _trail(self, url: str) -> list[str]:
+        return next((trail for archive in self._archives if (trail := archive.trail(url))), [])
+
+    def _tasks(self, archive: Archive, unpaged: Sequence[Job]) -> Iterator[ReadTask]:
+        assert archive.index is not None
+        names: dict[str | None, list[str]] = {}
+        jobs: dict[str | None, list[Job]] = {}
+        for answer in archive.answers.values():
+            site = site_of(answer.url)
+            names.setdefault(site, []).append(answer.url)
+            if (job := self._job(answer)) is not None:
+                jobs.setdefault(site, []).append(job)
+        for job in unpaged:
+            jobs.setdefault(site_of(job.link.url), []).append(job)
+        sites = [(site, some[start : start + SITE_PAGES]) for site, some in jobs.items() for start in range(0, len(some), SITE_PAGES)]
+        most = len(sites) * SITE_PAGES if archive.index.one_stream else PART_PAGES  # one stream is unpacked anew for every part
+        piece: list[tuple[str | None, list[Job]]] = []
+        for number, one in enumerate(sites, 1):
+            piece.append(one)
+            if number == len(sites) or sum(len(some) for _, some in piece) >= most:
+                part = archive.part([url for site in dict.fromkeys(site for site, _ in piece) for url in names.get(site, ())])
+                yield ReadTask(part, tuple(tuple(some) for _, some in piece))
+                piece = []
+
+    def _job(self, answer: Answer) -> Job | None:
+        """What there is to read of an answer that is no list page: a link's, whatever it is, else a page."""
+        link = self._links.get(identity(answer.url))
+        if key(answer.url) in self._lists or answer.status // 100 == 3:
+            return None
+        if link is None:
+            if self._listed or answer.status // 100 != 2 or "html" not in answer.content_type.lower():
+                return None
+            link = Link(answer.url, UNNAMED)
+        return Job(link, answer.url, answer.when)
+
+
+def entry_pages(sources: Sources) -> Iterator[tuple[str, ListSource, str | None]]:
+    """Where the visits of all sources begin: address, source, and the topic for which an engine is asked."""
+    single: list[Feed | Sitemap | HotList] = [*sources.feeds, *sources.sitemaps, *(board for board in sources.lists if board.articles)]
+    for source in single:
+        if source.enabled:
+            yield source.url, source, None
+    for region in sources.regions:
+        for url in (region.seeds or (region.prefix,)) if region.enabled else ():
+            yield url, region, None
+    for topic in sources.topics:
+        for name in topic.engines if topic.enabled else ():
+            declared = sources.engine(name)
+            if declared is not None and not declared.enabled:
+                continue
+            engine = declared.built() if declared else engines.load(name)
+            pages = max(map(topic.breadth.pages, range(24))) if engine.paged else 1
+            for query in topic.queries:
+                for page in range(pages):
+                    yield engine.request(query, page), name, topic.name

@@ -1,0 +1,90 @@
+"""Parts of work handed to processes of this machine, or to Apache Spark; the answers come in the order of the parts."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, Final, Protocol, TypeVar
+
+from newsportal.errors import NewsportalError
+from newsportal.processing.tracker import Shared
+from newsportal.services import spark
+from newsportal.store.dialects import chunks
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+AHEAD: Final = 4  # parts a process that are handed out, or wait to be taken
+PARTS_A_CORE: Final = 4  # of one of Spark's jobs: while one is under way the driver stores what the one before brought
+
+
+class Mapped(Protocol):
+    """``function(shared, task)`` of each task, in their order."""
+
+    def __call__(self, function: Callable[[Shared, Task], Answer], tasks: Sequence[Task]) -> Iterator[Answer]: ...
+
+
+@contextmanager
+def processes(shared: Shared, number: int) -> Iterator[Mapped]:
+    """``number`` processes of this machine; with one the work is done here. Raises ``NewsportalError`` if one of them is killed."""
+    if number < 2:
+        yield lambda function, tasks: (function(shared, task) for task in tasks)
+        return
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["newsportal.processing.reading"])
+    with ProcessPoolExecutor(number, context, _begin, (shared,)) as pool:
+
+        def mapped(function: Callable[[Shared, Task], Answer], tasks: Sequence[Task]) -> Iterator[Answer]:
+            pending: deque[Future[Any]] = deque()
+            for task in tasks:
+                pending.append(pool.submit(_work, function, task))
+                if len(pending) >= AHEAD * number:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+
+        try:
+            yield mapped
+        except BrokenProcessPool as error:
+            raise NewsportalError("a process that reads was killed, perhaps for want of memory; try fewer with --workers") from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_SHARED: list[Shared] = []
+
+
+def _begin(shared: Shared) -> None:
+    _SHARED[:] = [shared]
+
+
+def _work(function: Callable[[Shared, Any], Any], task: Any) -> Any:
+    return function(_SHARED[0], task)
+
+
+@contextmanager
+def on_spark(shared: Shared, master: str) -> Iterator[Mapped]:
+    """The executors of Spark, where newsportal is installed and the files lie under the same names. Raises ``DependencyMissing`` and
+    ``SparkFailed``."""
+    with spark.session(master, "process") as session, ThreadPoolExecutor(1) as ahead:
+        context = session.sparkContext
+        everywhere = context.broadcast(shared)
+
+        def collected(function: Callable[[Shared, Task], Answer], some: Sequence[Task]) -> list[Answer]:
+            found: list[Answer] = context.parallelize(some, len(some)).map(lambda task: function(everywhere.value, task)).collect()
+            return found
+
+        def mapped(function: Callable[[Shared, Task], Answer], tasks: Sequence[Task]) -> Iterator[Answer]:
+            pending: deque[Future[list[Answer]]] = deque()
+            for some in chunks(tasks, PARTS_A_CORE * context.defaultParallelism):
+                pending.append(ahead.submit(collected, function, list(some)))
+                if len(pending) > 1:
+                    yield from pending.popleft().result()
+            while pending:
+                yield from pending.popleft().result()
+
+        yield mapped

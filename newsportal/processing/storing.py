@@ -1,0 +1,104 @@
+"""What was read becomes stories: the stages of the crawl that ask the store, one article after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.items import Article
+from newsportal.pipelines.base import ItemDone
+from newsportal.pipelines.duplicate import DuplicatePipeline
+from newsportal.pipelines.store import StorePipeline
+from newsportal.pipelines.url_filter import UrlFilterPipeline
+from newsportal.processing.archives import Planner, scan
+from newsportal.processing.mapping import Mapped
+from newsportal.processing.reading import ReadPage, read_articles
+from newsportal.processing.tracker import ArchiveTracker, Shared
+from newsportal.store.copying import Tell
+from newsportal.store.store import Store
+
+Became = Callable[[ReadPage, str, str | None], None]
+"""Called for each page, with its outcome (``stored``, ``folded``, ``same``, ``failed``), and why it failed."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of the pages: ``stored``, ``folded``, ``same`` (known already, or revised), and why others are no articles.
+
+    ``lists``: list pages of the sources that were read; ``missing``: pages that they name and no archive holds. ``broken``: files that
+    cannot be read, with the reason; ``cut``: those that end inside a record.
+    """
+
+    lists: int = 0
+    missing: int = 0
+    pages: int = 0
+    stored: int = 0
+    folded: int = 0
+    same: int = 0
+    failed: dict[str, int] = field(default_factory=dict)
+    broken: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+
+
+def process_archives(
+    shared: Shared, files: Sequence[str], store: Store, mapped: Mapped, summary: Summary, *, listed: bool = False,
+    tell: Tell | None = None, became: Became | None = None,
+) -> None:  # fmt: skip
+    """Read the articles of archives, store them, and sum up. ``listed``: only what list pages of the sources in the archives name.
+
+    Raises ``StoreError``, and what ``mapped`` raises.
+    """
+    archives = []
+    for archive in mapped(scan, files):
+        archives.append(archive)
+        if tell is not None:
+            tell("archives", len(archives), len(files))
+    plan = Planner(shared, archives, mapped, listed=listed).plan()
+    summary.lists, summary.missing = plan.lists, plan.missing
+    summary.broken = tuple(archive.error for archive in archives if archive.error is not None)
+    summary.cut = tuple(warning for archive in archives for warning in archive.warnings)
+    stories = Stories(shared, store)
+    done = 0
+    for task, pages in zip(plan.tasks, mapped(read_articles, plan.tasks), strict=True):
+        asyncio.run(stories.add(pages, summary, became))
+        done += sum(map(len, task.sites))
+        if tell is not None:
+            tell("pages", done, plan.pages)
+
+
+class Stories:
+    """Stores into ``store``. A crawl of the same pages in this order would do the same."""
+
+    def __init__(self, shared: Shared, store: Store) -> None:
+        chosen = shared.sources.duplicates
+        store.fold_by(chosen.method, theta=chosen.theta, days=chosen.days)
+        self._tracker = ArchiveTracker(shared, store)
+        tracker = self._tracker.as_of_crawl()
+        self._stages = (UrlFilterPipeline(tracker), DuplicatePipeline(tracker), StorePipeline(tracker))
+
+    async def add(self, pages: Iterable[ReadPage], summary: Summary, became: Became | None = None) -> None:
+        """Raises ``StoreUnavailable``."""
+        for page in pages:
+            summary.pages += 1
+            outcome, error = ("failed", page.reason) if page.article is None else await self._store(page.article)
+            if error is None:
+                setattr(summary, outcome, getattr(summary, outcome) + 1)
+            else:
+                summary.failed[error] = summary.failed.get(error, 0) + 1
+            if became is not None:
+                became(page, outcome, error)
+
+    async def _store(self, article: Article) -> tuple[str, str | None]:
+        self._tracker.outcomes.clear()
+        try:
+            for stage in self._stages:
+                article = await stage.process(article)
+        except ItemDone:
+            pass
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            return "failed", str(error)
+        return next(iter(self._tracker.outcomes)), None

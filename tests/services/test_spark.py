@@ -1,0 +1,35 @@
+"""A session of Spark: what it needs, and what is told of its failures."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from newsportal.errors import DependencyMissing, SparkFailed
+from newsportal.services import spark
+
+
+def test_without_java_or_the_extra_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert not spark.java()
+    if find_spec("pyspark"):
+        with pytest.raises(SparkFailed, match="apt install openjdk"), spark.session("local[1]", "process"):
+            pass
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(DependencyMissing, match=r"^process --spark.*\[spark\]"), spark.session("local[1]", "process"):
+        pass
+
+
+def test_of_what_spark_says_the_cause_is_told() -> None:
+    said = (
+        "An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.\n"
+        ': org.apache.spark.SparkException: Job aborted\nTraceback (most recent call last):\n  File "x.py"\n'
+        "newsportal.errors.StoreUnavailable: news.db: it cannot be opened\n\tat org.apache"
+    )
+    assert spark.why(said) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
+    assert spark.why("Master must be told\nmore") == "Master must be told"
+    assert spark.why("") == ""
