@@ -3,23 +3,29 @@
 TF-IDF as in jieba's ``extract_tags``, with four changes that the measurements asked for (docs/algorithms/keywords.md, where TextRank is
 compared too)::
 
-    weight(word) = (tf + 3 · [in the title]) · idf(word) · kind(word) · (1 + 0.15 · (length − 2))
+    weight(word) = (tf + title) · idf(word) · kind(word) · (1 + 0.15 · (length − 2))
 
 ``idf`` comes with the dictionary (its median for words that it does not have), ``kind`` is 1.2 for names, 1 for nouns, 0.7 for verbs and
-adjectives, 0 for numbers, times and function words. What the segmenter cut off as a single character is joined again where both stand
-together nearly always (杨 + 治山). Texts in other scripts are ranked by frequency, with names of several words first.
+adjectives, 0 for numbers, times and function words; ``title`` is 3 for what stands in the title. Texts in other scripts are ranked by
+frequency, with names of several words first.
+
+:func:`keywords` are for readers: the text is cut with its own new words (:mod:`newsportal.classify.new_words`). :func:`terms` are for
+comparing texts: of each the same cut, be it right or wrong, and what the segmenter cut off as a single character joined again where both
+stand together nearly always (杨 + 治山).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
 from typing import Final, NamedTuple
 
+from newsportal.classify.new_words import NAME as NAME_KIND
+from newsportal.classify.new_words import NAMES, VERB, new_words, word_kinds
 from newsportal.text import CJK, CONTROL, INVISIBLE, STOP_WORDS, fold_characters
 from newsportal.text.characters import made_once
 from newsportal.text.word_table import WordTable, cached_table
@@ -29,11 +35,19 @@ LIMIT: Final = 8  # keywords of an article: what stands under it in one line
 LOOKED_AT: Final = 1500  # characters of the body. What an article is about stands in its beginning: 2,500 or all find no more.
 LONGEST_TITLE: Final = 500  # characters; what is longer is no title
 TITLE: Final = 3.0  # What standing in the title counts, in times of standing in the body. 1 to 5 tried; 3 finds most of the first ten.
+TITLE_ALONE: Final = 1.0
+"""The same for what only the title says and is no name: pages named 1 of 17 of such words among their keywords, 1 of 4 of the others."""
+
+SELDOM, SELDOM_VERB = 3, 0.7
+"""A verb said less than three times counts so much less: it tells what somebody did, not what the text is about."""
+
+NEW_WORD: Final = 0.9  # for words that the text taught
+ONCE: Final = 0.3  # for Chinese that the dictionary does not have and the text does not repeat: mostly cuts that went wrong
+
 LONGER: Final = 0.15  # what each character beyond two adds: longer words say more. Up to half a point better than 0.
 KINDS: Final[Mapping[str, float]] = {"n": 1.0, "j": 1.0, "i": 1.0, "l": 1.0, "b": 1.0, "g": 1.0, "v": 0.7, "a": 0.7, "z": 0.5}
 """By the first letter of the dictionary's kind; others (numerals, times, pronouns, particles …) are no keywords."""
 
-NAMES: Final = ("nr", "ns", "nt", "nz")
 NAME: Final = 1.2
 UNKNOWN: Final = 0.8  # for words that the dictionary does not have: new names, and cuts that went wrong
 TOGETHER: Final = 0.8
@@ -84,17 +98,61 @@ class Keyword(NamedTuple):
 
 def keywords(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
     """The keywords of an article, the weightiest first. Empty where nothing says anything."""
+    return _ranked(title, text, limit, _phrases)
+
+
+def terms(title: str, text: str, limit: int) -> tuple[Keyword, ...]:
+    """The weightiest words of an article by which it can be compared with others; in Chinese as the segmenter cuts them."""
+    return _ranked(title, text, limit, _words)
+
+
+def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, str], dict[str, float]]) -> tuple[Keyword, ...]:
     title, body = (CONTROL.sub(" ", INVISIBLE.sub("", part)) for part in (title[:LONGEST_TITLE], text[:LOOKED_AT]))
     both = f"{title}\n{body}"
     sample = both[:SAMPLE]
     chinese = len(CJK.findall(sample)) >= CHINESE_FROM * len(sample)
     plain = fold_characters(both)
-    weights = _chinese(plain[: len(title)], plain) if chinese else _latin(title, both)
+    weights = chinese_weights(plain[: len(title)], plain) if chinese else _latin(title, both)
     ranked = sorted(weights.items(), key=itemgetter(1), reverse=True)[:limit]  # of equals the earlier
     return tuple(Keyword(_as_written(word, both, plain), weight) for word, weight in ranked if weight > 0.0)
 
 
-def _chinese(title: str, both: str) -> dict[str, float]:
+def _phrases(title: str, both: str) -> dict[str, float]:
+    """The weights of words and of new words; ``both`` is title and body, folded."""
+    cut, known, kind_of = cutter().cut, _table().get, word_kinds().get
+    words = list(cut(both))
+    new = new_words(_clauses(words), both)
+    if new:
+        parts = re.split(f"({'|'.join(sorted(map(re.escape, new), key=lambda word: (-len(word), word)))})", both)
+        words = [word for at, part in enumerate(parts) for word in ([part] if at % 2 else cut(part))]
+    usual = known(USUAL) or 0.0
+    weights = {}
+    for word, times in Counter(words).items():
+        value, kind = known(word), kind_of(word)
+        if word in new:
+            value = usual * NEW_WORD * (1.0 + LONGER * (len(word) - 2))
+        elif value is None:
+            value = _unknown(word, usual) * (ONCE if times == 1 and not word.isascii() else 1.0)
+        elif kind == VERB and times < SELDOM:
+            value *= SELDOM_VERB
+        if value > 0.0:
+            in_title = (TITLE if times > 1 or kind == NAME_KIND else TITLE_ALONE) if word in title else 0.0
+            weights[word] = (times + in_title) * value
+    return weights
+
+
+def _clauses(words: Iterable[str]) -> list[list[str]]:
+    """Neighbouring Chinese words that may be parts of a keyword."""
+    known, clauses = _table().get, list[list[str]]([[]])
+    for word in words:
+        if word in NOT_SINGLE or known(word) == 0.0 or not ALL_CJK.fullmatch(word):
+            clauses.append([])
+        else:
+            clauses[-1].append(word)
+    return list(filter(None, clauses))
+
+
+def _words(title: str, both: str) -> dict[str, float]:
     """The weights of words; ``both`` is title and body, folded."""
     words = list(cutter().cut(both))
     counts = Counter(words)
@@ -164,13 +222,7 @@ def _weights() -> dict[str, float]:
 
 def is_name(word: str) -> bool:
     """Whether the dictionary has a keyword as a name, or does not have it: new names and those in letters."""
-    return _names_table().get(fold_characters(word)) != 0.0
-
-
-@made_once
-def _names_table() -> WordTable:
-    """Of each word of the dictionary whether it is a name."""
-    return cached_table("names", (dictionary_version(), NAMES), lambda: {word: float(kind[:2] in NAMES) for word, kind in kinds()})
+    return word_kinds().get(fold_characters(word)) in (None, NAME_KIND)
 
 
 def _latin(title: str, both: str) -> dict[str, float]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
-from newsportal.classify.keywords import keywords
+from newsportal.classify.keywords import terms as weighted_terms
 from newsportal.errors import StoreError
 from newsportal.events import TERMS, EventClusters, EventState, Story, places_among, summed_up
 from newsportal.store.events import Placed
@@ -35,7 +35,7 @@ RUBRIC: Final = re.compile(r"^\s*(?:[【\[［〔][^】\]］〕]{1,8}[】\]］〕
 
 def story_of(id: str, title: str, text: str, published: datetime | None) -> Story:
     """What :mod:`newsportal.events` asks of an article."""
-    terms = {one.word: one.weight for one in keywords(RUBRIC.sub("", title), text, TERMS)}
+    terms = {one.word: one.weight for one in weighted_terms(RUBRIC.sub("", title), text, TERMS)}
     return Story(id, title, published, terms, places_among(list(terms)[:PLACES_AMONG]))
 
 
