@@ -71,6 +71,9 @@ SAME_FORM: Final = 0.7
 ANOTHER_DAY: Final = timedelta(hours=14)
 """Between two issues of a daily report at least: sites differ by some hours."""
 
+COMPACTED_FROM: Final = 64
+"""Numbers in the postings of a term from which those of one event are summed up, and again whenever they have doubled."""
+
 EXPLAINED: Final = 6
 """Terms that a membership names."""
 
@@ -163,7 +166,8 @@ class EventClusters:
         self._events: dict[str, _Event] = {}
         self._by_number: list[_Event] = []
         self._lengths = array("d")  # by number; infinite for an event that is gone
-        self._postings: dict[str, array[float]] = {}  # term -> number of an event, what a story added to it, number, …
+        self._postings: dict[str, array[float]] = {}  # term -> number of an event, what stories added to it, number, …
+        self._compacted_at: dict[str, int] = {}  # term -> length of its postings from which they are compacted
 
     def __len__(self) -> int:
         return len(self._events)
@@ -212,7 +216,7 @@ class EventClusters:
         event.stories, event.places, event.titles = state.stories, dict(state.places), list(state.titles)
         self._write(event, state.terms)
         for term, weight in state.terms.items():
-            self._postings.setdefault(sys.intern(term), array("f")).extend((event.number, weight))
+            self._post(term, event, weight)
 
     def remove(self, id: str) -> None:
         """Forget an event, if it is there."""
@@ -256,7 +260,7 @@ class EventClusters:
         summed = event.terms
         for term, weight in terms.items():
             summed[term] = summed.get(term, 0.0) + weight
-            self._postings.setdefault(sys.intern(term), array("f")).extend((event.number, weight))
+            self._post(term, event, weight)
         if len(summed) > 2 * EVENT_TERMS:
             for term in sorted(summed, key=summed.__getitem__)[:-EVENT_TERMS]:
                 del summed[term]
@@ -266,6 +270,17 @@ class EventClusters:
     def _write(self, event: _Event, terms: Mapping[str, float]) -> None:
         event.names, event.weights = [sys.intern(term) for term in terms], array("f", terms.values())
         self._lengths[event.number] = sqrt(sum(weight * weight for weight in terms.values())) or 1.0
+
+    def _post(self, term: str, event: _Event, weight: float) -> None:
+        pairs = self._postings.setdefault(sys.intern(term), array("f"))
+        pairs.extend((event.number, weight))
+        if len(pairs) >= self._compacted_at.get(term, COMPACTED_FROM):
+            numbers, weights = np.frombuffer(pairs, np.float32).reshape(-1, 2).T
+            events, places = np.unique(numbers, return_inverse=True)
+            alive = np.isfinite(np.frombuffer(self._lengths)[events.astype(np.intp)])
+            sums = np.bincount(places, weights)
+            left = array("f", np.column_stack([events, sums])[alive].astype(np.float32).tobytes())
+            self._postings[term], self._compacted_at[term] = left, max(COMPACTED_FROM, 2 * len(left))
 
     def _forget(self, term: str, event: _Event) -> None:
         pairs = np.frombuffer(self._postings[term], np.float32).reshape(-1, 2)

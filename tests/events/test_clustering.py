@@ -74,6 +74,18 @@ def test_an_event_keeps_a_bounded_number_of_terms() -> None:
     assert "远山" in event.terms
 
 
+def test_work_grows_with_events_and_not_with_their_stories() -> None:
+    clusters = EventClusters()
+    for number in range(500):
+        clusters.add(story(str(number), "远山", "远山 新机 铰链"))
+    assert len(clusters) == 1
+    assert len(clusters._postings["远山"]) <= 64
+    clusters.remove("0")
+    for number in range(500, 600):
+        clusters.add(story(str(number), "远山", "远山 新机 铰链"))
+    assert clusters.state("500").stories == 100
+
+
 def test_work_grows_with_the_events_that_share_terms_alone() -> None:
     clusters = EventClusters()
     for number in range(2_000):
