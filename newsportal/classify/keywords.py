@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
@@ -124,35 +124,25 @@ def _phrases(title: str, both: str) -> dict[str, float]:
     """The weights of words and of new words; ``both`` is title and body, folded."""
     cut, known, kind_of = cutter().cut, _table().get, word_kinds().get
     words = list(cut(both))
-    new = new_words(_clauses(words), both)
+    edges = {word for word, value in zip(words, map(known, words), strict=True) if not "\u3400" <= word < "\ua000" or value == 0.0}
+    new = new_words(words, both, edges | NOT_SINGLE)
     if new:
         parts = re.split(f"({'|'.join(sorted(map(re.escape, new), key=lambda word: (-len(word), word)))})", both)
         words = [word for at, part in enumerate(parts) for word in ([part] if at % 2 else cut(part))]
+    counts = Counter(words)
     usual = known(USUAL) or 0.0
     weights = {}
-    for word, times in Counter(words).items():
-        value, kind = known(word), kind_of(word)
+    for (word, times), value, kind in zip(counts.items(), map(known, counts), map(kind_of, counts), strict=True):
         if word in new:
             value = usual * NEW_WORD * (1.0 + LONGER * (len(word) - 2))
         elif value is None:
-            value = _unknown(word, usual) * (ONCE if times == 1 and not word.isascii() else 1.0)
+            value = _unknown(word, usual) * (ONCE if times == 1 and word >= "\u3400" else 1.0) if word[1:] else 0.0
         elif kind == VERB and times < SELDOM:
             value *= SELDOM_VERB
         if value > 0.0:
             in_title = (TITLE if times > 1 or kind == NAME_KIND else TITLE_ALONE) if word in title else 0.0
             weights[word] = (times + in_title) * value
     return weights
-
-
-def _clauses(words: Iterable[str]) -> list[list[str]]:
-    """Neighbouring Chinese words that may be parts of a keyword."""
-    known, clauses = _table().get, list[list[str]]([[]])
-    for word in words:
-        if word in NOT_SINGLE or known(word) == 0.0 or not ALL_CJK.fullmatch(word):
-            clauses.append([])
-        else:
-            clauses[-1].append(word)
-    return list(filter(None, clauses))
 
 
 def _words(title: str, both: str) -> dict[str, float]:

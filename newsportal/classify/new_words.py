@@ -14,7 +14,7 @@ company. A string is a word (docs/algorithms/keywords.md), if
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -82,16 +82,12 @@ def _kinds() -> dict[str, float]:
     }
 
 
-def new_words(clauses: Sequence[Sequence[str]], text: str) -> frozenset[str]:
-    """The new words of ``text``. ``clauses``: its words as the segmenter cut them, parted where punctuation or a function word stands."""
+def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozenset[str]:
+    """The new words of ``text``. ``words``: as the segmenter cut it; ``edges``: those of them that part clauses."""
     places: defaultdict[str, list[tuple[str | int, str | int]]] = defaultdict(list)  # string -> its neighbours left and right
     compounds, known = set[str](), word_kinds().get
-    pairs = Counter(pair for words in clauses for pair in pairwise(words))
-    worth_it = [  # the others have words of the dictionary alone, and no two of them repeat
-        words for words in clauses
-        if any(len(word) == 1 or known(word) is None for word in words) or any(pairs[pair] > 1 for pair in pairwise(words))
-    ]  # fmt: skip
-    for number, pieces in enumerate(run for words in worth_it for run in _noun_runs(list(_pieces(words, known)), known)):
+    clauses = _repeating_clauses(words, text, edges)
+    for number, pieces in enumerate(run for clause in clauses for run in _noun_runs(list(_pieces(clause, known)), known)):
         if len(pieces) == 1 and not pieces[0].is_raw:
             continue
         whole = "".join(piece.text for piece in pieces)
@@ -108,6 +104,19 @@ def new_words(clauses: Sequence[Sequence[str]], text: str) -> frozenset[str]:
         and known(string) is None
         and _is_bound(string, len(beside), text, max if string in compounds else min)
     )
+
+
+def _repeating_clauses(words: Sequence[str], text: str, edges: Container[str]) -> list[Sequence[str]]:
+    """The clauses in which something repeats that is no word of the dictionary: two characters where one word ends and the next begins, or
+    of an unknown word. Of most texts it is a few, and each is much work."""
+    repeated = {one + other for (one, other), times in Counter(pairwise(text)).items() if times > 1}
+    kind_of = dict(zip(words, map(word_kinds().get, words), strict=True))
+    worth_it = {at for at, word in enumerate(words) if kind_of[word] is None and (word[:2] in repeated or word[-2:] in repeated)}
+    worth_it |= {at for at, (word, after) in enumerate(pairwise(words)) if word[-1] + after[0] in repeated and after not in edges}
+    numbers = list(accumulate([word in edges for word in words]))
+    parted = [-1, *[at for at, word in enumerate(words) if word in edges], len(words)]
+    chosen = sorted({numbers[at] for at in worth_it if words[at] not in edges})
+    return [words[parted[number] + 1 : parted[number + 1]] for number in chosen]
 
 
 def _pieces(words: Sequence[str], known: Callable[[str], float | None]) -> Iterator[_Piece]:

@@ -12,7 +12,7 @@ Two rules keep apart what only reads alike:
 
 * *twins*, two accidents of a kind at two places: an event of few stories takes none whose places it never names, unless it is very like it;
 * *periodic news*, today's exchange rate and yesterday's: a story whose title differs in its numbers alone from those of most of an
-  event's stories of other days is no continuation of them.
+  event's stories of other days, or in nothing, is no continuation of them.
 """
 
 from __future__ import annotations
@@ -118,11 +118,13 @@ class _TitleForm:
     published: datetime | None
 
     def is_other_issue(self, other: _TitleForm) -> bool:
-        """Whether both titles are those of one periodic report: of one form, with other numbers, on other days."""
-        if not (self.numbers and other.numbers and self.pairs and other.pairs) or self.numbers == other.numbers:
+        """Whether both titles are those of one periodic report: of one form, with other numbers, or the same, on other days."""
+        if not (self.pairs and other.pairs) or bool(self.numbers) != bool(other.numbers):
             return False
         if self.published is None or other.published is None or abs(self.published - other.published) < ANOTHER_DAY:
             return False
+        if self.numbers == other.numbers:
+            return self.pairs == other.pairs
         return 2 * len(self.pairs & other.pairs) >= SAME_FORM * (len(self.pairs) + len(other.pairs))
 
 

@@ -7,6 +7,11 @@ import pytest
 from newsportal.classify.new_words import NAME, NOUN, OTHER, VERB, new_words, word_kinds
 
 
+def found_in(clauses: list[list[str]]) -> frozenset[str]:
+    words = [word for clause in clauses for word in [*clause, "，"]]
+    return new_words(words, "".join(words), {"，"})
+
+
 @pytest.mark.parametrize(
     ("clauses", "found"),
     [
@@ -24,12 +29,12 @@ from newsportal.classify.new_words import NAME, NOUN, OTHER, VERB, new_words, wo
     ],
 )
 def test_what_repeats_in_changing_company_and_is_a_noun(clauses: list[list[str]], found: set[str]) -> None:
-    assert new_words(clauses, "，".join("".join(words) for words in clauses)) == found
+    assert found_in(clauses) == found
 
 
 def test_parts_that_often_stand_apart_are_no_word() -> None:
     clauses = [["北京", "站"], ["到", "北京", "站"], *[["北京"], ["站"]] * 5]
-    assert new_words(clauses, "，".join("".join(words) for words in clauses)) == frozenset()
+    assert found_in(clauses) == frozenset()
 
 
 def test_the_dictionary_tells_nouns_from_verbs() -> None:
