@@ -25,6 +25,8 @@ from newsportal.text.words import dictionary_version, kinds, rarity
 LONGEST: Final = 5
 """Characters: 6 and 8 find clauses (手举高过头), and a third of a point to one point fewer of the first five keywords."""
 
+LONGEST_RUN: Final = 60  # characters of neighbouring nouns: what is longer is no sentence
+
 VARIETY: Final = 2
 TOGETHER: Final = 0.8
 NAME_CHARS: Final = 3
@@ -91,6 +93,8 @@ def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozens
         if len(pieces) == 1 and not pieces[0].is_raw:
             continue
         whole = "".join(piece.text for piece in pieces)
+        if len(whole) > LONGEST_RUN:
+            continue
         for begin, end, is_compound in _spans(pieces, whole, known):
             string = whole[begin:end]
             if is_compound:
@@ -168,7 +172,7 @@ def _is_ending(piece: _Piece, known: Callable[[str], float | None]) -> bool:
 def _spans(pieces: Sequence[_Piece], whole: str, known: Callable[[str], float | None]) -> Iterator[tuple[int, int, bool]]:
     """Beginning and end of what may be a word by its form, and whether words of the dictionary alone make it."""
     edges = [0, *accumulate(len(piece.text) for piece in pieces)]
-    begins, ends, barred, loose = list[int](), list[int](), list[int](), list[int]()  # the last two by character
+    begins, ends, barred, loose = list[int](), list[int](), list[bool](), list[bool]()  # the last two by character
     for piece, begin, end in zip(pieces, edges, edges[1:], strict=False):
         may_end = _is_ending(piece, known) or (piece.is_known and known(piece.text) != VERB)
         in_raw = (at for at in range(begin, end) if known(NO_BEGINNING.format(whole[at])) is None)
@@ -176,10 +180,11 @@ def _spans(pieces: Sequence[_Piece], whole: str, known: Callable[[str], float | 
         ends += range(begin + 1, end + 1) if piece.is_raw else [end] * may_end
         barred += [not (piece.is_raw or piece.is_known or may_end)] * (end - begin)
         loose += [not piece.is_known] * (end - begin)
-    spans = {(begin, end) for begin in begins for end in ends if 2 <= end - begin <= LONGEST and not any(barred[begin:end])}
+    may_be_end, is_edge = set(ends), set(edges)
+    spans = {(at, end) for at in begins for end in range(at + 2, at + LONGEST + 1) if end in may_be_end and True not in barred[at:end]}
     surnames = [edge for edge in edges[:-1] if known(SURNAME.format(whole[edge])) is not None]
-    spans |= {(begin, end) for begin in surnames for end in edges if 2 <= end - begin <= NAME_CHARS}
-    yield from ((begin, end, not any(loose[begin:end])) for begin, end in sorted(spans))
+    spans |= {(at, end) for at in surnames for end in range(at + 2, at + NAME_CHARS + 1) if end in is_edge}
+    yield from ((begin, end, True not in loose[begin:end]) for begin, end in sorted(spans))
 
 
 def _is_bound(string: str, times: int, text: str, of_parts: Callable[[int, int], int]) -> bool:

@@ -79,7 +79,9 @@ def test_texts_that_say_nothing_have_none(title: str, text: str) -> None:
     assert keywords(title, text) == ()
 
 
-@pytest.mark.parametrize("text", ["新闻联播" * 1_250_000, "x" * 5_000_000, "a b " * 1_000_000, "《" * 1_000_000, "Ab " * 1_000_000])
+@pytest.mark.parametrize(
+    "text", ["新闻联播" * 1_250_000, "x" * 5_000_000, "a b " * 1_000_000, "《" * 1_000_000, "Ab " * 1_000_000, "裸鲤堃灏" * 1_000_000]
+)
 def test_giant_texts_take_no_time(text: str) -> None:
     keywords("预热", "预热")
     with ends():
