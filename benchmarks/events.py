@@ -2,8 +2,9 @@
 
     python benchmarks/events.py [--stories 100000] [CORPUS.jsonl.gz]
 
-The stories are made of keywords: each has forty, drawn by Zipf's law from a vocabulary of 200,000, and every third continues one of the
-last 2,000 stories with half of its words. With CORPUS (id, title, text, published a line) the keywords of true texts are timed beside.
+The stories are made of keywords: each has forty, drawn by Zipf's law from a vocabulary of 200,000 and weighed by their rarity; every third
+continues one of the last 2,000 stories with half of its words. With CORPUS (id, title, text, published a line) the keywords of true texts
+are timed beside.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import resource
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from math import log
 from pathlib import Path
 
 from newsportal.events import EventClusters, Story
@@ -28,7 +30,8 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 def made(number: int, chance: random.Random) -> Iterator[Story]:
     last: list[dict[str, float]] = []
     for at in range(number):
-        terms = {f"词{int(WORDS ** chance.random())}": 1.0 + chance.random() for _ in range(TERMS)}
+        ranks = [int(WORDS ** chance.random()) for _ in range(TERMS)]
+        terms = {f"词{rank}": log(1 + rank) + chance.random() for rank in ranks}
         if last and at % 3 == 0:
             continued = chance.choice(last)
             terms = dict(list(continued.items())[: TERMS // 2]) | dict(list(terms.items())[: TERMS // 2])

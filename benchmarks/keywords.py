@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from newsportal.classify.keywords import Keyword, keywords
+from newsportal.classify.keywords import Keyword, keywords, terms
 from newsportal.text import CJK, normalise
 from newsportal.text.encoding import decode
 from newsportal_lab.keywords import textrank, tfidf
@@ -25,6 +25,7 @@ from newsportal_lab.keywords import textrank, tfidf
 METHODS: dict[str, Callable[[str, str, int], tuple[Keyword, ...]]] = {
     "tfidf": tfidf,
     "textrank": textrank,
+    "terms": terms,
     "weighted": keywords,
 }
 META = re.compile(r"""<meta[^>]+name=["']?(?:news_)?keywords["']?[^>]*>""", re.IGNORECASE)

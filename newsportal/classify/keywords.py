@@ -3,23 +3,29 @@
 TF-IDF as in jieba's ``extract_tags``, with four changes that the measurements asked for (docs/algorithms/keywords.md, where TextRank is
 compared too)::
 
-    weight(word) = (tf + 3 · [in the title]) · idf(word) · kind(word) · (1 + 0.15 · (length − 2))
+    weight(word) = (tf + title) · idf(word) · kind(word) · (1 + 0.15 · (length − 2))
 
 ``idf`` comes with the dictionary (its median for words that it does not have), ``kind`` is 1.2 for names, 1 for nouns, 0.7 for verbs and
-adjectives, 0 for numbers, times and function words. What the segmenter cut off as a single character is joined again where both stand
-together nearly always (杨 + 治山). Texts in other scripts are ranked by frequency, with names of several words first.
+adjectives, 0 for numbers, times and function words; ``title`` is 3 for what stands in the title. Texts in other scripts are ranked by
+frequency, with names of several words first.
+
+:func:`keywords` are for readers: the text is cut with its own new words (:mod:`newsportal.classify.new_words`). :func:`terms` are for
+comparing texts: of each the same cut, be it right or wrong, and what the segmenter cut off as a single character joined again where both
+stand together nearly always (杨 + 治山).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
 from typing import Final, NamedTuple
 
+from newsportal.classify.new_words import NAME as NAME_KIND
+from newsportal.classify.new_words import NAMES, VERB, new_words, word_kinds
 from newsportal.text import CJK, CONTROL, INVISIBLE, STOP_WORDS, fold_characters
 from newsportal.text.characters import made_once
 from newsportal.text.word_table import WordTable, cached_table
@@ -29,11 +35,19 @@ LIMIT: Final = 8  # keywords of an article: what stands under it in one line
 LOOKED_AT: Final = 1500  # characters of the body. What an article is about stands in its beginning: 2,500 or all find no more.
 LONGEST_TITLE: Final = 500  # characters; what is longer is no title
 TITLE: Final = 3.0  # What standing in the title counts, in times of standing in the body. 1 to 5 tried; 3 finds most of the first ten.
+TITLE_ALONE: Final = 1.0
+"""The same for what only the title says and is no name: pages named 1 of 17 of such words among their keywords, 1 of 4 of the others."""
+
+SELDOM, SELDOM_VERB = 3, 0.7
+"""A verb said less than three times counts so much less: it tells what somebody did, not what the text is about."""
+
+NEW_WORD: Final = 0.9  # for words that the text taught
+ONCE: Final = 0.3  # for Chinese that the dictionary does not have and the text does not repeat: mostly cuts that went wrong
+
 LONGER: Final = 0.15  # what each character beyond two adds: longer words say more. Up to half a point better than 0.
 KINDS: Final[Mapping[str, float]] = {"n": 1.0, "j": 1.0, "i": 1.0, "l": 1.0, "b": 1.0, "g": 1.0, "v": 0.7, "a": 0.7, "z": 0.5}
 """By the first letter of the dictionary's kind; others (numerals, times, pronouns, particles …) are no keywords."""
 
-NAMES: Final = ("nr", "ns", "nt", "nz")
 NAME: Final = 1.2
 UNKNOWN: Final = 0.8  # for words that the dictionary does not have: new names, and cuts that went wrong
 TOGETHER: Final = 0.8
@@ -49,7 +63,7 @@ NOT_SINGLE: Final = frozenset(
 
 NEWS_WORDS: Final = frozenset(
     "记者 报道 供图 图片 摄影 编辑 责编 责任编辑 来源 本报 本报讯 消息 新闻 通讯员 中新社 新华社 新华网 人民网 中新网 原标题 转载 获悉 "
-    "表示 介绍 认为 指出 日电 视频 网友 微信 微博 作者 标题 专题 点击 阅读 分享".split()
+    "图为 现场 表示 介绍 认为 指出 日电 视频 网友 微信 微博 作者 标题 专题 点击 阅读 分享".split()
 )
 """What stands in news whatever they are about."""
 
@@ -61,6 +75,9 @@ ENGLISH: Final = STOP_WORDS | frozenset(
     "well way monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october "
     "november december if i no us my me".split()
 )
+
+RUBRIC: Final = re.compile(r"^\s*(?:[【\[［〔][^】\]］〕]{1,8}[】\]］〕]|[^\W\d_]{2,6}\s*[|｜丨])")
+"""What a section prints before all its titles (【快讯】, 视频丨): of a flash of fifty characters it would be the weightiest word."""
 
 LATIN: Final = re.compile(r"[^\W\d_](?:[\w-]*\w)?")
 LETTER: Final = re.compile(rf"[^\W{CJK.pattern[1:-1]}]")
@@ -84,17 +101,51 @@ class Keyword(NamedTuple):
 
 def keywords(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
     """The keywords of an article, the weightiest first. Empty where nothing says anything."""
-    title, body = (CONTROL.sub(" ", INVISIBLE.sub("", part)) for part in (title[:LONGEST_TITLE], text[:LOOKED_AT]))
+    return _ranked(title, text, limit, _phrases)
+
+
+def terms(title: str, text: str, limit: int) -> tuple[Keyword, ...]:
+    """The weightiest words of an article by which it can be compared with others; in Chinese as the segmenter cuts them."""
+    return _ranked(title, text, limit, _words)
+
+
+def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, str], dict[str, float]]) -> tuple[Keyword, ...]:
+    title, body = (CONTROL.sub(" ", INVISIBLE.sub("", part)) for part in (RUBRIC.sub("", title[:LONGEST_TITLE]), text[:LOOKED_AT]))
     both = f"{title}\n{body}"
     sample = both[:SAMPLE]
     chinese = len(CJK.findall(sample)) >= CHINESE_FROM * len(sample)
     plain = fold_characters(both)
-    weights = _chinese(plain[: len(title)], plain) if chinese else _latin(title, both)
+    weights = chinese_weights(plain[: len(title)], plain) if chinese else _latin(title, both)
     ranked = sorted(weights.items(), key=itemgetter(1), reverse=True)[:limit]  # of equals the earlier
     return tuple(Keyword(_as_written(word, both, plain), weight) for word, weight in ranked if weight > 0.0)
 
 
-def _chinese(title: str, both: str) -> dict[str, float]:
+def _phrases(title: str, both: str) -> dict[str, float]:
+    """The weights of words and of new words; ``both`` is title and body, folded."""
+    cut, known, kind_of = cutter().cut, _table().get, word_kinds().get
+    words = list(cut(both))
+    edges = {word for word, value in zip(words, map(known, words), strict=True) if not "\u3400" <= word < "\ua000" or value == 0.0}
+    new = new_words(words, both, edges | NOT_SINGLE)
+    if new:
+        parts = re.split(f"({'|'.join(sorted(map(re.escape, new), key=lambda word: (-len(word), word)))})", both)
+        words = [word for at, part in enumerate(parts) for word in ([part] if at % 2 else cut(part))]
+    counts = Counter(words)
+    usual = known(USUAL) or 0.0
+    weights = {}
+    for (word, times), value, kind in zip(counts.items(), map(known, counts), map(kind_of, counts), strict=True):
+        if word in new:
+            value = usual * NEW_WORD * (1.0 + LONGER * (len(word) - 2))
+        elif value is None:
+            value = _unknown(word, usual) * (ONCE if times == 1 and word >= "\u3400" else 1.0) if word[1:] else 0.0
+        elif kind == VERB and times < SELDOM:
+            value *= SELDOM_VERB
+        if value > 0.0:
+            in_title = (TITLE if times > 1 or kind == NAME_KIND else TITLE_ALONE) if word in title else 0.0
+            weights[word] = (times + in_title) * value
+    return weights
+
+
+def _words(title: str, both: str) -> dict[str, float]:
     """The weights of words; ``both`` is title and body, folded."""
     words = list(cutter().cut(both))
     counts = Counter(words)
@@ -164,13 +215,7 @@ def _weights() -> dict[str, float]:
 
 def is_name(word: str) -> bool:
     """Whether the dictionary has a keyword as a name, or does not have it: new names and those in letters."""
-    return _names_table().get(fold_characters(word)) != 0.0
-
-
-@made_once
-def _names_table() -> WordTable:
-    """Of each word of the dictionary whether it is a name."""
-    return cached_table("names", (dictionary_version(), NAMES), lambda: {word: float(kind[:2] in NAMES) for word, kind in kinds()})
+    return word_kinds().get(fold_characters(word)) in (None, NAME_KIND)
 
 
 def _latin(title: str, both: str) -> dict[str, float]:

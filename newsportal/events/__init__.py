@@ -12,7 +12,7 @@ Two rules keep apart what only reads alike:
 
 * *twins*, two accidents of a kind at two places: an event of few stories takes none whose places it never names, unless it is very like it;
 * *periodic news*, today's exchange rate and yesterday's: a story whose title differs in its numbers alone from those of most of an
-  event's stories of other days is no continuation of them.
+  event's stories of other days, or in nothing, is no continuation of them.
 """
 
 from __future__ import annotations
@@ -71,6 +71,9 @@ SAME_FORM: Final = 0.7
 ANOTHER_DAY: Final = timedelta(hours=14)
 """Between two issues of a daily report at least: sites differ by some hours."""
 
+COMPACTED_FROM: Final = 64
+"""Numbers in the postings of a term from which those of one event are summed up, and again whenever they have doubled."""
+
 EXPLAINED: Final = 6
 """Terms that a membership names."""
 
@@ -115,11 +118,13 @@ class _TitleForm:
     published: datetime | None
 
     def is_other_issue(self, other: _TitleForm) -> bool:
-        """Whether both titles are those of one periodic report: of one form, with other numbers, on other days."""
-        if not (self.numbers and other.numbers and self.pairs and other.pairs) or self.numbers == other.numbers:
+        """Whether both titles are those of one periodic report: of one form, with other numbers, or the same, on other days."""
+        if not (self.pairs and other.pairs) or bool(self.numbers) != bool(other.numbers):
             return False
         if self.published is None or other.published is None or abs(self.published - other.published) < ANOTHER_DAY:
             return False
+        if self.numbers == other.numbers:
+            return self.pairs == other.pairs
         return 2 * len(self.pairs & other.pairs) >= SAME_FORM * (len(self.pairs) + len(other.pairs))
 
 
@@ -163,7 +168,8 @@ class EventClusters:
         self._events: dict[str, _Event] = {}
         self._by_number: list[_Event] = []
         self._lengths = array("d")  # by number; infinite for an event that is gone
-        self._postings: dict[str, array[float]] = {}  # term -> number of an event, what a story added to it, number, …
+        self._postings: dict[str, array[float]] = {}  # term -> number of an event, what stories added to it, number, …
+        self._compacted_at: dict[str, int] = {}  # term -> length of its postings from which they are compacted
 
     def __len__(self) -> int:
         return len(self._events)
@@ -212,7 +218,7 @@ class EventClusters:
         event.stories, event.places, event.titles = state.stories, dict(state.places), list(state.titles)
         self._write(event, state.terms)
         for term, weight in state.terms.items():
-            self._postings.setdefault(sys.intern(term), array("f")).extend((event.number, weight))
+            self._post(term, event, weight)
 
     def remove(self, id: str) -> None:
         """Forget an event, if it is there."""
@@ -256,7 +262,7 @@ class EventClusters:
         summed = event.terms
         for term, weight in terms.items():
             summed[term] = summed.get(term, 0.0) + weight
-            self._postings.setdefault(sys.intern(term), array("f")).extend((event.number, weight))
+            self._post(term, event, weight)
         if len(summed) > 2 * EVENT_TERMS:
             for term in sorted(summed, key=summed.__getitem__)[:-EVENT_TERMS]:
                 del summed[term]
@@ -266,6 +272,17 @@ class EventClusters:
     def _write(self, event: _Event, terms: Mapping[str, float]) -> None:
         event.names, event.weights = [sys.intern(term) for term in terms], array("f", terms.values())
         self._lengths[event.number] = sqrt(sum(weight * weight for weight in terms.values())) or 1.0
+
+    def _post(self, term: str, event: _Event, weight: float) -> None:
+        pairs = self._postings.setdefault(sys.intern(term), array("f"))
+        pairs.extend((event.number, weight))
+        if len(pairs) >= self._compacted_at.get(term, COMPACTED_FROM):
+            numbers, weights = np.frombuffer(pairs, np.float32).reshape(-1, 2).T
+            events, places = np.unique(numbers, return_inverse=True)
+            alive = np.isfinite(np.frombuffer(self._lengths)[events.astype(np.intp)])
+            sums = np.bincount(places, weights)
+            left = array("f", np.column_stack([events, sums])[alive].astype(np.float32).tobytes())
+            self._postings[term], self._compacted_at[term] = left, max(COMPACTED_FROM, 2 * len(left))
 
     def _forget(self, term: str, event: _Event) -> None:
         pairs = np.frombuffer(self._postings[term], np.float32).reshape(-1, 2)

@@ -16,7 +16,7 @@ FOLDERS = ("zh-news", "daniel-zh", "magic-article")
 
 @pytest.mark.data
 def test_as_good_as_measured_and_better_than_tf_idf() -> None:
-    """Precision of the first five 31.4, recall of the first ten 55.1; TF-IDF has 28.2 and 46.0."""
+    """Precision of the first five 32.6, recall of the first ten 55.3; TF-IDF has 28.2 and 46.0."""
     if not DATA.is_dir():
         pytest.skip("the pages of ../shared/data are not here")
     spec = spec_from_file_location("benchmark_of_keywords", ROOT / "benchmarks" / "keywords.py")
@@ -28,7 +28,7 @@ def test_as_good_as_measured_and_better_than_tf_idf() -> None:
     ours, plain = (
         [float(figure) for figure in benchmark.compared(method, known).split()] for method in (keywords, benchmark.METHODS["tfidf"])
     )
-    assert ours[0] > 30.0
-    assert ours[2] > 53.0
+    assert ours[0] > 32.0
+    assert ours[2] > 54.5
     assert ours[0] > plain[0]
     assert ours[2] > plain[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from work import count_calls, ends
 
-from newsportal.classify.keywords import LIMIT, keywords
+from newsportal.classify.keywords import LIMIT, keywords, terms
 
 TITLE = "青海湖裸鲤洄游进入高峰 数万游客观鱼"
 TEXT = """记者26日从青海湖景区获悉，进入6月以来，青海湖裸鲤洄游进入高峰期，沿湖河流出现「半河清水半河鱼」的景象。
@@ -22,6 +22,23 @@ def test_what_the_article_is_about_comes_first() -> None:
     assert {"裸鲤", "洄游", "青海湖"} <= set(found[:4])
     assert len(found) == LIMIT
     assert "杨治山" in words(TITLE, TEXT, 20)  # the segmenter cuts 杨 off
+
+
+def test_cuttings_of_the_title_are_none() -> None:
+    title = "手机厂商“回声”发布可换电池新机 螺丝刀随盒附送"
+    text = "厂商「回声」的新机没有一滴胶水，盒子里放着一把螺丝刀。拆开后盖就是电池。厂商说，螺丝刀和电池都能单买。"
+    found = words(title, text, 5)
+    assert {"螺丝刀", "电池", "新机", "厂商"} <= set(found)
+    assert not {"可换", "随盒", "附送"} & set(found)
+
+
+def test_what_the_segmenter_cuts_up_is_one_word() -> None:
+    text = "今年的观鸟季在白鹭滩开始。白鹭滩有一万只白鹭。保护站说，白鹭滩新设三处观察屋。"
+    assert words("白鹭滩观鸟季开始", text, 3)[0] == "白鹭滩"
+
+
+def test_terms_are_the_words_of_the_segmenter_whatever_the_text() -> None:
+    assert {"养老院", "集资"} <= {one.word for one in terms("养老院集资案开庭", "养老院老板被诉集资。", 20)}
 
 
 @pytest.mark.parametrize("unwanted", ["记者", "表示", "12%", "2003", "26", "6", "可以", "进入6月", "我们"])
@@ -62,7 +79,9 @@ def test_texts_that_say_nothing_have_none(title: str, text: str) -> None:
     assert keywords(title, text) == ()
 
 
-@pytest.mark.parametrize("text", ["新闻联播" * 1_250_000, "x" * 5_000_000, "a b " * 1_000_000, "《" * 1_000_000, "Ab " * 1_000_000])
+@pytest.mark.parametrize(
+    "text", ["新闻联播" * 1_250_000, "x" * 5_000_000, "a b " * 1_000_000, "《" * 1_000_000, "Ab " * 1_000_000, "裸鲤堃灏" * 1_000_000]
+)
 def test_giant_texts_take_no_time(text: str) -> None:
     keywords("预热", "预热")
     with ends():

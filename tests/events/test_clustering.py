@@ -55,6 +55,11 @@ def test_reports_that_differ_in_their_numbers_day_by_day_are_no_event() -> None:
     assert events_of(days[0], same_day) == ["0", "0"], "the same report of two sites"
 
 
+def test_a_column_of_the_same_title_every_day_is_no_event() -> None:
+    days = [story(str(day), "溪峰早市菜价", "溪峰 早市 菜价 批发价", days=day) for day in range(3)]
+    assert events_of(*days) == ["0", "1", "2"]
+
+
 def test_a_story_that_says_nothing_is_an_event_by_itself() -> None:
     assert events_of(story("1", "", ""), story("2", "", ""), LAUNCH.__class__("3", "", None, {})) == ["1", "2", "3"]
 
@@ -72,6 +77,18 @@ def test_an_event_keeps_a_bounded_number_of_terms() -> None:
     assert event.stories == 100
     assert len(event.terms) <= 160
     assert "远山" in event.terms
+
+
+def test_work_grows_with_events_and_not_with_their_stories() -> None:
+    clusters = EventClusters()
+    for number in range(500):
+        clusters.add(story(str(number), "远山", "远山 新机 铰链"))
+    assert len(clusters) == 1
+    assert len(clusters._postings["远山"]) <= 64
+    clusters.remove("0")
+    for number in range(500, 600):
+        clusters.add(story(str(number), "远山", "远山 新机 铰链"))
+    assert clusters.state("500").stories == 100
 
 
 def test_work_grows_with_the_events_that_share_terms_alone() -> None:

@@ -4,16 +4,16 @@ in memory are read from it at the start, when somebody else was quicker, and whe
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
-from newsportal.classify.keywords import keywords
+from newsportal.classify.keywords import terms as weighted_terms
 from newsportal.errors import StoreError
 from newsportal.events import TERMS, EventClusters, EventState, Story, places_among, summed_up
+from newsportal.events.boilerplate import RepeatedSentences
 from newsportal.store.events import Placed
-from newsportal.store.results import StoredArticle, is_thread
+from newsportal.store.results import Change, StoredArticle, is_thread
 from newsportal.store.store import Store
 
 CHANGES: Final = 100
@@ -22,6 +22,9 @@ CHANGES: Final = 100
 AT_ONCE: Final = 5
 """Transactions of one call: who calls is asked to end in between, and a portal serves its readers."""
 
+LOOKED_BACK: Final = 500
+"""Rows of the change log before the first one that are read for the sentences which sites repeat."""
+
 MOST_EVENTS: Final = 100_000
 """Events that are remembered, those that were alive last: about a kilobyte each. A story begins a new event where its own is older."""
 
@@ -29,13 +32,9 @@ PLACES_AMONG: Final = 20
 """Keywords of a story among which its places are looked for: further down stand places that it only mentions."""
 
 
-RUBRIC: Final = re.compile(r"^\s*(?:[【\[［〔][^】\]］〕]{1,8}[】\]］〕]|[^\W\d_]{2,6}\s*[|｜丨])")
-"""What a section prints before all its titles (【快讯】, 视频丨): of a flash of fifty characters it would be the weightiest word."""
-
-
 def story_of(id: str, title: str, text: str, published: datetime | None) -> Story:
     """What :mod:`newsportal.events` asks of an article."""
-    terms = {one.word: one.weight for one in keywords(RUBRIC.sub("", title), text, TERMS)}
+    terms = {one.word: one.weight for one in weighted_terms(title, text, TERMS)}
     return Story(id, title, published, terms, places_among(list(terms)[:PLACES_AMONG]))
 
 
@@ -62,6 +61,7 @@ class EventFollower:
 
     def __init__(self) -> None:
         self._clusters: EventClusters | None = None
+        self._sentences: RepeatedSentences | None = None
         self._position = self._edit = 0
 
     def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
@@ -83,12 +83,18 @@ class EventFollower:
         if not changes:
             return 0
         clusters = self._present(store, after)
-        articles = [one for one in store.articles(list({change.id for change in changes if change.kind == "article"})) if _counts(one)]
+        if self._sentences is None:
+            self._sentences = RepeatedSentences()
+            for article in _articles(store, store.changes(max(0, after - LOOKED_BACK), LOOKED_BACK)):
+                self._sentences.add(article.story_id, article.site or article.source, article.text)
+        articles = _articles(store, changes)
         known = store.events.of([one.story_id for one in articles])
         latest_first = sorted(articles, key=lambda one: (one.moment, one.id), reverse=True)
         new = {one.story_id: one for one in latest_first if one.story_id not in known}  # of each story its earliest article
         in_order = sorted(new.values(), key=lambda one: (one.moment, one.id))
-        placed = [_place(clusters, one) for one in in_order]
+        for one in in_order:
+            self._sentences.add(one.story_id, one.site or one.source, one.text)
+        placed = [_place(clusters, one, self._sentences) for one in in_order]
         vectors = {event: vector_of(clusters.state(event)) for event in {one.event_id for one in placed}}
         moved = any(change.kind != "article" for change in changes)
         self._clusters = None  # until it is written: what was added here is not to be remembered if it is not
@@ -119,8 +125,13 @@ def _counts(article: StoredArticle) -> bool:
     return article.hidden is None and not is_thread(article.source)
 
 
-def _place(clusters: EventClusters, article: StoredArticle) -> Placed:
-    found = clusters.add(story_of(article.story_id, article.title, article.text, article.moment))
+def _articles(store: Store, changes: Iterable[Change]) -> list[StoredArticle]:
+    return [one for one in store.articles(list({change.id for change in changes if change.kind == "article"})) if _counts(one)]
+
+
+def _place(clusters: EventClusters, article: StoredArticle, sentences: RepeatedSentences) -> Placed:
+    text = sentences.without(article.site or article.source, article.text)
+    found = clusters.add(story_of(article.story_id, article.title, text, article.moment))
     return Placed(article.story_id, found.event, found.score, found.terms)
 
 

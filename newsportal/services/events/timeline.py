@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 
+from newsportal.events.summaries import DANGLING, DATELINE, is_sentence, sentences
 from newsportal.store.events import Event, Placed, Teller
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
@@ -30,9 +31,6 @@ BACK: Final = timedelta(days=60)
 
 SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]?")
 MOST_SENTENCE: Final = 120
-SHORTEST: Final = 10
-"""Characters of a sentence that is quoted."""
-
 DAY: Final = re.compile(
     r"(?:(?P<year>20\d\d)[年/.-])?(?P<month>1[0-2]|0?[1-9])[月/.-](?P<day>3[01]|[12]\d|0?[1-9])(?=日|号|\D|$)日?"
     r"|(?<![\d月])(?P<alone>3[01]|[12]\d|[1-9])日(?![内前后至起均常益])"
@@ -106,7 +104,7 @@ def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone
     by_day: dict[date, list[Point]] = {}
     for story, article in zip(stories, articles, strict=True):
         day, sentence = dated_sentence(article.text, article.moment.astimezone(zone))
-        said = sentence or _first_sentence(article.text) or article.title
+        said = _quoted(sentence or "", article)
         point = Point(day or article.moment.astimezone(zone).date(), said, story, day is not None)
         by_day.setdefault(point.day, []).append(point)
     chosen = []
@@ -144,8 +142,12 @@ def _day(match: re.Match[str], published: datetime) -> date | None:
     return day if today - BACK <= day <= today else None
 
 
-def _first_sentence(text: str) -> str | None:
-    return next((_cut(match[0]) for match in SENTENCE.finditer(text[:LOOKED_AT]) if len(match[0].strip()) >= SHORTEST), None)
+def _quoted(sentence: str, article: StoredArticle) -> str:
+    """``sentence`` without its dateline; the first one of the text, if it says nothing by itself (「其中三座今天起限行。」)."""
+    said = DATELINE.sub("", sentence, count=1)
+    if not is_sentence(said) or DANGLING.match(said):
+        said = next(sentences(article.text), article.title)
+    return _cut(said)
 
 
 def _cut(sentence: str) -> str:

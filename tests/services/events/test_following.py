@@ -43,6 +43,23 @@ def test_a_follower_goes_on_from_what_the_record_remembers(store: Store) -> None
     assert EventFollower().follow(store) == 0
 
 
+CAPTIONS = ("手上的老茧清晰可见。", "汗水顺着脸颊往下淌。", "远处传来一阵笑声。", "他们已经等了整整一个上午。")
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_sentences_that_a_site_repeats_bind_no_stories(store: Store, anew: bool) -> None:
+    follower = EventFollower()
+    ids = []
+    for day, (title, text) in enumerate(
+        [("青瓷开窑", "匠人拆开窑门。"), ("渔港开海", "渔嫂解开缆绳。"), ("茶山开采", "师傅徒手炒茶。"), ("冰上赛马", "骑手冲过终点。")]
+    ):
+        ids.append(add(store, str(day), title, text + "".join(CAPTIONS), days=day))
+        if day > 1:
+            follower = EventFollower() if anew else follower
+            follower.follow(store)
+    assert len({one.event_id for one in store.events.of(ids).values()}) == len(ids)
+
+
 def test_two_followers_do_not_disturb_each_other(store: Store) -> None:
     one, two = EventFollower(), EventFollower()
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)

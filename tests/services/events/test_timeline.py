@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from factories import NOW, article, empty_store
 
-from newsportal.services.events.timeline import dated_sentence, neighbourhood, view
+from newsportal.services.events.timeline import dated_sentence, milestones, neighbourhood, view
 from newsportal.store.events import Placed
 
 PUBLISHED = datetime(2026, 3, 6, 8, tzinfo=UTC)
@@ -30,6 +30,23 @@ PUBLISHED = datetime(2026, 3, 6, 8, tzinfo=UTC)
 )
 def test_the_day_of_a_text_is_the_last_that_its_beginning_names(text: str, day: date | None, sentence: str | None) -> None:
     assert dated_sentence(text, PUBLISHED) == (day, sentence)
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("新华社青河3月5日电 昨天，法院宣判了大桥垮塌案。被告上诉。", "昨天，法院宣判了大桥垮塌案。"),
+        ("大桥垮塌之后，青河市要求九座桥停工。其中三座已经通车的桥今天起限行。", "大桥垮塌之后，青河市要求九座桥停工。"),
+        ("记者今天从青河市获悉", "标题"),
+    ],
+)
+def test_a_turning_point_is_a_whole_sentence_that_stands_by_itself(text: str, quoted: str) -> None:
+    store = empty_store(None)
+    id = store.add(article("a", title="标题", text=text, published=PUBLISHED), now=PUBLISHED).story_id
+    story = store.story(id)
+    assert story is not None
+    (point,) = milestones([story], store.articles([story.head.id]), UTC)
+    assert point.sentence == quoted
 
 
 def test_a_view_has_days_tellers_and_stories_and_a_story_its_neighbours() -> None:

@@ -1,0 +1,48 @@
+"""Sentences that several stories of one site share are left out, whatever other sites print."""
+
+from __future__ import annotations
+
+import pytest
+
+from newsportal.events import boilerplate
+from newsportal.events.boilerplate import RepeatedSentences
+
+NOTE = "更多本地新闻，欢迎关注海棠都市网。"
+TEXTS = ("渡船今起停航。" + NOTE, "电影节明晚开幕。\n" + NOTE, NOTE + "股市收跌。")
+
+
+def added(*texts: str, site: str = "海棠") -> RepeatedSentences:
+    sentences = RepeatedSentences()
+    for number, text in enumerate(texts):
+        sentences.add(str(number), site, text)
+    return sentences
+
+
+def test_what_three_stories_of_a_site_say_is_boilerplate() -> None:
+    sentences = added(*TEXTS)
+    assert [sentences.without("海棠", text) for text in TEXTS] == ["渡船今起停航。", "电影节明晚开幕。\n", "股市收跌。"]
+    assert sentences.without("岚溪", TEXTS[0]) == TEXTS[0]
+
+
+def test_an_article_and_its_follow_up_may_share_a_paragraph() -> None:
+    sentences = added(*TEXTS[:2])
+    assert sentences.without("海棠", TEXTS[0]) == TEXTS[0]
+
+
+def test_the_same_story_counts_once() -> None:
+    sentences = added(*TEXTS[:2])
+    sentences.add("0", "海棠", TEXTS[0])
+    sentences.add("1", "海棠", f"{NOTE}{NOTE}")
+    assert sentences.without("海棠", NOTE) == NOTE
+
+
+def test_short_sentences_and_the_rest_of_the_text_stay_as_they_are() -> None:
+    text = "“好。”他说！\n\n下雨了。"
+    assert added(text, text, text).without("海棠", text) == text
+    assert added().without("海棠", "") == ""
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boilerplate, "REMEMBERED", 2)
+    sentences = added(*TEXTS, "甲乙丙丁戊己庚。", "子丑寅卯辰巳午。")
+    assert sentences.without("海棠", NOTE) == NOTE
