@@ -158,27 +158,29 @@ class Address:
     @lazy
     def words(self) -> frozenset[str]:
         """The words of the path (host's first label included), lower case, without endings and counters."""
-        found = {_stem(segment).lower() for segment in self.segments}
-        found |= {word for word in (COUNTER.split(segment, 1)[0] for segment in found if not segment.isalpha()) if len(word) > 2}
-        label = self.host.split(".")[0] if self.host.count(".") >= 2 else ""
-        return frozenset(found | {label}) - {""}
+        found = [_stem(segment).lower() for segment in self.segments]
+        found += [segment[: counter.start()] for segment in found if (counter := COUNTER.search(segment)) and counter.start() > 2]
+        if self.host.count(".") >= 2:
+            found.append(self.host.partition(".")[0])
+        return frozenset(filter(None, found))
 
     @lazy
     def dated(self) -> bool:
         """Whether the path names a day."""
-        return self._has_digit and bool(DAY_IN_PATH.search(self.parts.path))
+        return self._numbered and bool(DAY_IN_PATH.search(self.parts.path))
 
     @lazy
     def last_id(self) -> int:
         """The length of the longest run of digits where an article's number stands: the last two segments and id-like query values."""
-        places = [self.stem, *self.segments[-2:-1], *(value for key, value in self.query if ID_KEYS.match(key.lower()))]
-        return max((len(digits) for place in places for digits in DIGITS.findall(place)), default=0)
+        places = [self.stem, *self.segments[-2:-1]] if self._numbered or "%" in self.parts.path else []
+        places += [value for key, value in self.query if ID_KEYS.match(key.lower())]
+        return max(map(len, DIGITS.findall("/".join(places))), default=0) if places else 0
 
     @lazy
     def slug_words(self) -> int:
         """Words of the longest hyphenated name among the last two segments (``index.html`` stands behind the name)."""
-        names = [self.stem, *(self.segments[-2:-1] if self.stem.lower() in LIST_WORDS else ())]
-        return max((_words(name) for name in names), default=0)
+        listed = self.stem.lower() in LIST_WORDS and len(self.segments) > 1
+        return max(_words(self.stem), _words(self.segments[-2])) if listed else _words(self.stem)
 
     @lazy
     def thread_form(self) -> tuple[str, str] | None:
@@ -194,10 +196,11 @@ class Address:
     @lazy
     def names_month(self) -> bool:
         """Whether the path names a month, or a day in it."""
-        return self._has_digit and bool(MONTH_IN_PATH.search(self.parts.path))
+        return self._numbered and bool(MONTH_IN_PATH.search(self.parts.path))
 
     @lazy
-    def _has_digit(self) -> bool:
+    def _numbered(self) -> bool:
+        """Whether a digit stands in the path."""
         return DIGITS.search(self.parts.path) is not None
 
     @lazy
@@ -265,13 +268,13 @@ def _serving(address: Address) -> bool:
     """A service word, unless a date makes it a channel's name (``/weather/2026-01-01/…``), or a page such as ``/terms-of-use``."""
     page = len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None
     asked = any(key in PERSON_KEYS or (key in MODULE_KEYS and value in SERVICE_WORDS) for key, value in address.query)
-    return not address.dated and (page or asked or bool(address.words & SERVICE_WORDS))
+    return not address.dated and (page or asked or not SERVICE_WORDS.isdisjoint(address.words))
 
 
 def _showing_media(address: Address) -> bool:
     """A media word; ``v`` is one as a host's name, in a path only without a date (it also abbreviates channels)."""
     letter = address.host.startswith("v.") or ("v" in address.words and not address.dated)
-    return letter or bool(address.words & MEDIA_WORDS)
+    return letter or not MEDIA_WORDS.isdisjoint(address.words)
 
 
 def _coded(address: Address) -> bool:
