@@ -32,6 +32,11 @@ logger = logging.getLogger(__name__)
 ABOVE_PROJECT = 25  # Scrapy's priorities: project 20, spider 30, command line 40
 UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}  # in replay there is no server
 
+SWITCHED: Final = {
+    "COOKIES_ENABLED": ("DOWNLOADER_MIDDLEWARES", "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"),  # imports tldextract
+    "REMOTE_CONTROL_ENABLED": ("EXTENSIONS", "scrapy.extensions.remote_control.RemoteControl"),  # imports aiohttp
+}  # Switch -> what it is for: 200 modules, a tenth of a crawl's start
+
 COMMANDS: Final = "scrapy.commands."
 BENCH: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **UNHURRIED}  # Scrapy's own server on this machine
 
@@ -63,6 +68,7 @@ class SourcesAddon:
         logger.info("%s; the store is %s", file, mask(self.sources.store))
         use_own_words(self.sources)
         settings.update(scrapy_settings(self.sources), ABOVE_PROJECT)
+        leave_out_unused(settings)
         if settings.get("NEWSPORTAL_REPLAY"):
             settings.update(UNHURRIED, ABOVE_PROJECT)
         register()
@@ -72,6 +78,13 @@ class SourcesAddon:
                 settings.update(BENCH, ABOVE_PROJECT)
         elif settings.get("JOBDIR"):
             logger.warning("JOBDIR keeps no requests: they wait in the store, and each crawl goes on where the last one stopped")
+
+
+def leave_out_unused(settings: BaseSettings) -> None:
+    """Scrapy loads each component and then asks whether it is on; those of ``SWITCHED`` that are off are not loaded at all."""
+    for switch, (kind, path) in SWITCHED.items():
+        if not settings.getbool(switch):
+            settings.set(kind, {**settings.getdict(kind), path: None}, priority=ABOVE_PROJECT)
 
 
 def is_single_page(spider: type[Spider]) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection, Engine, Insert, Table
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
 from newsportal.errors import StoreError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
 
 POOL: Final = 8  # connections kept open; threads beyond wait for one of them or open one of :data:`OVERFLOW`
 OVERFLOW: Final = 32

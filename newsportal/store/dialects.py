@@ -10,6 +10,8 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from importlib import import_module
 from itertools import islice
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
@@ -36,10 +38,8 @@ from sqlalchemy.engine import URL, make_url
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.store.columns import UNSTORABLE
 from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, place_of
-from newsportal.store.dialect_mysql import MYSQL
-from newsportal.store.dialect_postgresql import POSTGRESQL
-from newsportal.store.dialect_sqlite import SQLITE, in_memory
 from newsportal.store.dialect_sqlite import explained as explained
+from newsportal.store.dialect_sqlite import in_memory
 
 USER: Final = re.compile(r"^([^:]*:/*)([^:@/]*).*@", re.DOTALL)
 """Up to the last ``@``: a password that holds ``/`` or ``@`` as they are hides as a whole."""
@@ -73,8 +73,13 @@ def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
         yield chunk
 
 
-DIALECTS: Final[Mapping[str, Dialect]] = {"sqlite": SQLITE, "postgresql": POSTGRESQL, "mysql": MYSQL, "mariadb": MYSQL}
-"""Name of the database in a URI -> what it tells of itself. Drivers are imported when one is opened."""
+DIALECTS: Final[Mapping[str, str]] = {
+    "sqlite": "dialect_sqlite:SQLITE",
+    "postgresql": "dialect_postgresql:POSTGRESQL",
+    "mysql": "dialect_mysql:MYSQL",
+    "mariadb": "dialect_mysql:MYSQL",
+}
+"""Name of the database in a URI -> module and what it tells of itself, imported with its driver when one is opened."""
 
 DRIVERS: Final = {"sqlite": "pysqlite", "postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
 
@@ -112,6 +117,14 @@ def _replaced(value: Any) -> Any:
     return UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
 
 
+@cache
+def dialect(name: str) -> Dialect:
+    """What the database called ``name``, one of ``DIALECTS``, tells of itself."""
+    module, _, attribute = DIALECTS[name].partition(":")
+    found: Dialect = getattr(import_module(f"newsportal.store.{module}"), attribute)
+    return found
+
+
 def _dialect(url: URL) -> Dialect:
     name = url.get_backend_name()
     if name not in DIALECTS:
@@ -119,7 +132,7 @@ def _dialect(url: URL) -> Dialect:
     driver = url.drivername.partition("+")[2]
     if driver and driver != DRIVERS[name]:
         raise StoreError(f"{place_of(url)}: no driver {driver!r} here; write {name}://, which takes {DRIVERS[name]}")
-    return DIALECTS[name]
+    return dialect(name)
 
 
 def write_ahead(engine: Engine) -> None:
@@ -231,7 +244,7 @@ class Part:
 def snapshot(engine: Engine) -> Iterator[Connection]:
     """A connection that sees one state of the database until its end, over many statements, and streams what it reads."""
     with reading(engine) as connection:
-        ends = DIALECTS[engine.dialect.name].rest(connection)
+        ends = dialect(engine.dialect.name).rest(connection)
         try:
             yield connection.execution_options(stream_results=True)
         finally:
@@ -251,27 +264,27 @@ def count_on(connection: Connection, table: Table, column: str) -> None:
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """One write transaction: committed at the end, rolled back on any error. It is the only one of its database."""
-    dialect = DIALECTS[engine.dialect.name]
+    kind = dialect(engine.dialect.name)
     with _errors(engine.url), engine.connect() as plain:
-        connection = plain.execution_options(**{WRITES: True}, **dialect.write_options)
+        connection = plain.execution_options(**{WRITES: True}, **kind.write_options)
         try:
             with connection.begin():
                 yield connection
         finally:
-            dialect.release(connection)
+            kind.release(connection)
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
     """Insert ``rows``; where the primary key is there already, set the ``update`` columns, or leave the row as it is."""
     if rows:
-        connection.execute(DIALECTS[connection.dialect.name].insert(table, update), list(rows))
+        connection.execute(dialect(connection.dialect.name).insert(table, update), list(rows))
 
 
 def insert_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
     """Insert ``row`` unless its primary key is there already; answers whether it was. Within a write transaction."""
-    dialect = DIALECTS[connection.dialect.name]
-    if dialect.counts:
-        return connection.execute(dialect.insert(table, ()), [dict(row)]).rowcount > 0
+    kind = dialect(connection.dialect.name)
+    if kind.counts:
+        return connection.execute(kind.insert(table, ()), [dict(row)]).rowcount > 0
     there = select(func.count()).where(*(column == row[column.name] for column in table.primary_key))
     if connection.scalar(there):
         return False

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, 
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.columns import METADATA
 from newsportal.store.crawl_state import RUNS
-from newsportal.store.dialects import DIALECTS, Part, chunks, select_in
+from newsportal.store.dialects import Part, chunks, dialect, select_in
 from newsportal.store.event_tables import EVENT_EDITS
 from newsportal.store.gallery_tables import GALLERIES, GALLERY_PAGES, GALLERY_PICTURES
 from newsportal.store.labels import FORMER_LABELS, LABELLED
@@ -133,7 +133,7 @@ class Pruning(Part):
 
     def give_back(self, *, whole: bool = False) -> int:
         """Return free space to the disk; answers how many bytes. ``whole``: write a SQLite file anew if there is no other way."""
-        return DIALECTS[self._engine.dialect.name].give_back(self._engine, whole)
+        return dialect(self._engine.dialect.name).give_back(self._engine, whole)
 
 
 def _decide(

@@ -228,6 +228,8 @@ def xpath(node: Element, expression: str) -> list[object]:
 def text_of(node: Element, most: int | None = None) -> str:
     """The visible text below ``node`` on one line, cleaned; of its first ``most`` elements alone, where the elements of a page may lie in
     one another and each is read."""
+    if not len(node):
+        return clean(node.text or "")
     return clean("".join(_text(node, " ", most)))
 
 
@@ -315,6 +317,9 @@ def printable(href: str) -> str:
 SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?")
 """The common case, which needs no joining: three quarters of a page's links and pictures."""
+ORIGIN = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?=/)")
+FROM_ROOT = re.compile(r"(?:/[!\"$-.0-:<->@-\[\]-~]+)+/?(?:\?[!\"$-:<-\[\]-~]+)?")
+"""A path in plain characters; it stands behind the origin as it is, unless it has a ``.`` or ``..`` to resolve."""
 
 
 def is_of_other_scheme(href: str) -> bool:
@@ -328,6 +333,8 @@ def join(base: str, href: str, *, fragment: bool = False) -> str | None:
     href = href.strip()
     if ABSOLUTE.fullmatch(href):
         return href
+    if href.startswith("/") and "/." not in href and FROM_ROOT.fullmatch(href) and (origin := ORIGIN.match(base)):
+        return origin[0] + href
     if not href or href.startswith("#") or is_of_other_scheme(href):
         return None
     try:

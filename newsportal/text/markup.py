@@ -82,8 +82,8 @@ WORDY = 5_000
 attributes take a tenth of a second."""
 
 _WHOLE_TAG = re.compile(
-    rb"""(?P<raw><(?:script|style)\b.*?</(?:script|style))|<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+>?""",
-    re.DOTALL | re.IGNORECASE,
+    rb"""(?P<raw><(?:script|style)\b(?:[^<]++|<(?!/(?:script|style)))*+</(?:script|style))|<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+>?""",
+    re.IGNORECASE,
 )
 """A quote opens a value only behind an equals sign, as in HTML; anywhere else it is a slip."""
 

@@ -58,3 +58,11 @@ def test_a_broken_file_ends_it_with_all_mistakes(file: Path, crawler_for: Callab
     with pytest.raises(SourcesError) as caught:
         crawler_for()
     assert len(caught.value.problems) == 2
+
+
+def test_what_is_off_is_not_loaded(file: Path, crawler_for: Callable[..., Crawler]) -> None:
+    off, on = crawler_for(COOKIES_ENABLED=False, REMOTE_CONTROL_ENABLED=False), crawler_for(COOKIES_ENABLED=True)
+    cookies = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
+    assert off.settings.getwithbase("DOWNLOADER_MIDDLEWARES")[cookies] is None
+    assert on.settings.getwithbase("DOWNLOADER_MIDDLEWARES")[cookies] == 700
+    assert off.settings.getwithbase("EXTENSIONS")["scrapy.extensions.remote_control.RemoteControl"] is None

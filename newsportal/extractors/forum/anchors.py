@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from newsportal.extractors.fields.date_forms import MONTH
+from newsportal.extractors.fields.date_forms import MONTH, MONTH_NAMES
 from newsportal.extractors.forum.tree import Tree
 from newsportal.text import dom
 
@@ -44,7 +44,12 @@ RELATIVE: Final = re.compile(
 )
 # An age without a word for ago (3h, 10 Monate 3 Wochen): a time only where the element says so.
 AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
-MAY_HOLD: Final = re.compile(r"\d|[刚剛][刚剛才]|just now|\b(?:an?|one)\s\w+\sago|vor ein")
+MAY_HOLD: Final = re.compile(
+    r"[\d刚剛jaov](?:(?<=\d)|(?<=[刚剛])[刚剛才]|(?<=j)ust now|(?<=\ba)n?\s\w+\sago|(?<=\bo)ne\s\w+\sago|(?<=v)or ein)"
+)  # A figure, 刚刚, just now, an hour ago, vor einer Stunde; it begins with a class, so that re passes over all other characters
+MAY_HOLD_NUMBERS: Final = re.compile(r"\d(?:\s?[-/.年月]\s?\d|月)")
+WORD: Final = re.compile(r"[^\W\d_]{3,}")
+MONTH_WORDS: Final = frozenset(name.replace("ı", "i") for name in MONTH_NAMES)  # re takes ı for i where case is ignored
 TIMED_NAME: Final = re.compile(r"date|time|posted|(?<![a-z])age(?![a-z])|ago(?![a-z])|when|published|created", re.IGNORECASE)
 STAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")
 NOT_POSTED: Final = re.compile(
@@ -55,13 +60,11 @@ NOT_POSTED: Final = re.compile(
     r"|注册|註冊|登录|登錄|登入|编辑|編輯|修改|上传|上傳|下载|最后|最後|在线时间|更新于|生日|加入|活跃|upload|download|birth|expires|ends",
     re.IGNORECASE,
 )  # What says that a date is not that of the post: of the member, of a change, of an attachment, of a vote
-MEMBER_LINK: Final = re.compile(
-    r"(?:[?&/;](?:uid|userid|user_id|mid|memberid|member_id|showuser|u|un|username)[=/-]\w|/users?/|/u/|/members?/|/profiles?/"
-    r"|memberlist\.php|member\.php"
-    r"|/space[-/.]|space-uid|mod=space|/people/|/participant|action[=,-](?:view)?pro|/home/main|viewprofile|profile[.,]|userinfo|userdetail"
-    r"|/benutzer|/mitglied|/membre|/usuario|/utilisateur|/author/|/player|showprofile|query\?user|dispuser|/@[\w.-]+$|/user[.-]"
-    r"|/forum/user|/profil)",
-    re.IGNORECASE,
+_MEMBER_KEY: Final = r"(?:uid|userid|user_id|mid|memberid|member_id|showuser|u|un|username)[=/-]\w"
+MEMBER_LINK: Final = re.compile(  # of an address in lower case; each choice begins with a character, so that re passes over all others
+    rf"\?{_MEMBER_KEY}|&{_MEMBER_KEY}|;{_MEMBER_KEY}|/(?:{_MEMBER_KEY}|users?/|members?/|profil|space[-/.]|people/|participant|home/main"
+    r"|benutzer|mitglied|membre|usuario|utilisateur|author/|player|@[\w.-]+$|user[.-]|forum/user)|memberlist\.php|member\.php|space-uid"
+    r"|mod=space|action[=,-](?:view)?pro|viewprofile|profile[.,]|userinfo|userdetail|showprofile|query\?user|dispuser"
 )
 AUTHOR_NAME: Final = re.compile(
     r"(?<![a-z])(?:post(?:ed)?-?_?by|(?:big)?user-?_?(?:name|link|title-?link)|nick-?_?name|nick|author-?_?(?:name|link|info)?"
@@ -100,6 +103,7 @@ QUOTE: Final = re.compile(
     r"|bbCodeQuote|bbCodeBlock--quote|cite-?title|reply_?quote",
     re.IGNORECASE,
 )  # What a quotation calls itself. Whole words: ``selectToQuote`` is a body whose text may be quoted.
+AUTHOR_PROPERTIES: Final = frozenset(("author", "name", "creator"))
 QUOTING: Final = frozenset(("div", "table", "fieldset", "section", "aside", "td", "dl", "details"))
 ACTIONS: Final = frozenset(
     "reply quote report like share permalink edit up top back 回复 回覆 引用 举报 舉報 赞 讚 支持 反对 收藏 分享 评论 "
@@ -112,7 +116,13 @@ def is_time(text: str, named: bool = False) -> bool:
     """Whether a short text holds a time; ``named``: its element calls itself a time."""
     if len(text) > MAX_TIME_CHARS or not MAY_HOLD.search(text):
         return False
-    return bool(ABSOLUTE.search(text) or RELATIVE.search(text) or (named and AGE.match(text)))
+    return holds_date(text) or bool(RELATIVE.search(text) or (named and AGE.match(text)))
+
+
+def holds_date(text: str) -> bool:
+    """Whether a text holds an ``ABSOLUTE`` date. Most hold neither figures beside a sign nor the name of a month, which is quick to see."""
+    may = MAY_HOLD_NUMBERS.search(text) or not MONTH_WORDS.isdisjoint(WORD.findall(text.lower().replace("ı", "i")))
+    return may and ABSOLUTE.search(text) is not None
 
 
 def attribute_time(element: dom.Element, tag: str) -> str | None:
@@ -123,7 +133,7 @@ def attribute_time(element: dom.Element, tag: str) -> str | None:
             continue
         if name not in ("title", "content") and STAMP.match(value):
             return value
-        if ABSOLUTE.search(value) and (name not in ("title", "content") or len(value) < 60):
+        if holds_date(value) and (name not in ("title", "content") or len(value) < 60):
             return value
     return None
 
@@ -136,9 +146,13 @@ def time_nodes(tree: Tree) -> list[bool]:
             node = tree.nodes[of]
             found[of] = is_time(piece, node.tag == "time" or bool(node.names and TIMED_NAME.search(node.names)))
     for at, node in enumerate(tree.nodes):
-        if not found[at] and not TIME_NAMES.isdisjoint(node.element.keys()):
+        if node.keys and not found[at] and not TIME_NAMES.isdisjoint(node.keys):
             found[at] = attribute_time(node.element, node.tag) is not None
     return found
+
+
+def leads_to_member(link: dom.Element) -> bool:
+    return MEMBER_LINK.search((link.get("href") or "").lower()) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -152,11 +166,20 @@ def author_nodes(tree: Tree) -> list[bool]:
     for at, node in enumerate(tree.nodes):
         if node.last - node.first > 8 or node.last == node.first:
             continue
-        link = node.tag == "a" and MEMBER_LINK.search(node.element.get("href") or "")
-        if link or (node.names and is_authors(node.names)) or node.element.get("itemprop") in ("author", "name", "creator"):
+        linked = node.tag == "a" and leads_to_member(node.element)
+        if (
+            linked
+            or (node.names and is_authors(node.names))
+            or ("itemprop" in node.keys and node.element.get("itemprop") in AUTHOR_PROPERTIES)
+        ):
             text = tree.short(at, 12)
             found[at] = 0 < len(text) <= 50 and text.lower() not in ACTIONS
     return found
+
+
+@lru_cache(maxsize=4096)
+def is_quotation(names: str) -> bool:
+    return QUOTE.search(names) is not None
 
 
 def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
@@ -165,7 +188,7 @@ def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
     at = 0
     while at < len(tree.nodes):
         node = tree.nodes[at]
-        named = bool(node.names) and node.tag in QUOTING and QUOTE.search(node.names)
+        named = bool(node.names) and node.tag in QUOTING and is_quotation(node.names)
         if not CONTENT.search(node.names) if node.tag == "blockquote" else named:
             found.append(at)
             for below in range(at, tree.nodes[at].stop):

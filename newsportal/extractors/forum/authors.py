@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from newsportal.extractors.forum.anchors import ABSOLUTE, ACTIONS, MEMBER_LINK
+from newsportal.extractors.forum.anchors import ACTIONS, AUTHOR_PROPERTIES, holds_date, leads_to_member
 from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf
 from newsportal.extractors.forum.tree import TEMPLATE_TIMES, Tree
 from newsportal.text import clean
@@ -95,8 +95,8 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool]) -> floa
     element = tree.nodes[path.first].element
     links = (tree.nodes[at] for at in list(path.at.values())[:TEMPLATE_TIMES])
     score = COVER * len(named) / records
-    score += NAMED if strong or element.get("itemprop") in ("author", "name", "creator") else 0.0
-    score += LINKED if any(node.tag == "a" and MEMBER_LINK.search(node.element.get("href") or "") for node in links) else 0.0
+    score += NAMED if strong or element.get("itemprop") in AUTHOR_PROPERTIES else 0.0
+    score += LINKED if any(node.tag == "a" and leads_to_member(node.element) for node in links) else 0.0
     score += USER if USERNAME.search(path.names) else 0.0
     return score - (OUTER if any(flags[below] for below in tree.below(path.first)) else 0.0)
 
@@ -105,7 +105,7 @@ def name_in(tree: Tree, at: int) -> str | None:
     """The name that a node holds, without the word for "by"."""
     text = tree.short(at, MAX_PIECES)[: 2 * MAX_NAME_CHARS]
     text = LABEL.sub("", text).strip(" :：,·|")
-    if not 0 < len(text) <= MAX_NAME_CHARS or text.lower() in ACTIONS or NO_NAME.match(text) or ABSOLUTE.search(text):
+    if not 0 < len(text) <= MAX_NAME_CHARS or text.lower() in ACTIONS or NO_NAME.match(text) or holds_date(text):
         return None
     return text
 

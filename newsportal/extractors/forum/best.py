@@ -97,7 +97,7 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
 def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Record], bool]:
     """The posts, and whether an engine's hints found them."""
     for engine in engines_of(document.html) if hints else ():
-        found = hinted(page.tree, page.signs, document.root, engine)
+        found = hinted(page.tree, page.signs, engine)
         if found:
             wider = with_siblings(page.tree, page.signs, [record.nodes[0] for record in found])
             for record, other in zip(found, wider, strict=True):

@@ -8,18 +8,33 @@ engine has no row here is read without hints.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Record
-from newsportal.extractors.forum.tree import Tree, outermost
-from newsportal.text import dom
+from newsportal.extractors.forum.tree import Node, Tree, outermost
 
 MORE: Final = 1.5  # a later choice of bodies counts where it finds so many times more posts than one before it
+
+
+# A part of a selector: a tag, a class, an id or an attribute that is, or begins with, a value
+SIMPLE: Final = re.compile(r"""((?:^([a-z][\w-]*)|\.([\w-]+)|\[([\w-]+)(\^?=)['"]?([^'"\]]+)['"]?\]))""")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What stands between a selector's spaces; ``child``: of what stands before. Of an attribute: key, value, whether it only begins so."""
+
+    child: bool
+    tag: str | None
+    classes: tuple[str, ...]
+    attributes: tuple[tuple[str, str, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +199,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
     Engine(
         "stackexchange",
         marks=("js-post-body", 'class="post-text'),
-        post="#question, .answer",
+        post="[id=question], .answer",
         body=".js-post-body, .post-text",
         author="[itemprop=author] > a, [itemprop=author]",
         time="time[itemprop=dateCreated]",
@@ -206,12 +221,12 @@ def engines_of(html: str) -> Iterator[Engine]:
     return (engine for engine in ENGINES if any(mark in html for mark in engine.marks))
 
 
-def hinted(tree: Tree, signs: Signs, root: dom.Element, engine: Engine) -> list[Record]:
+def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
     """A record for each post that the engine's selectors find, in page order; none where they find nothing."""
-    holders = set(numbers(tree, root, engine.post)) if engine.post else set()
+    holders = {at for choice in engine.post.split(", ") for at in numbers(tree, choice)} if engine.post else set()
     found: list[Record] = []
     for choice in engine.body.split(", "):
-        bodies = outermost(tree, numbers(tree, root, choice)) if not holders else numbers(tree, root, choice)
+        bodies = outermost(tree, numbers(tree, choice)) if not holders else numbers(tree, choice)
         held: dict[int, Record] = {}  # the nearest holder around each body, with the first body in it; broken markup nests posts
         for body in bodies:
             at = next((one for one in chain((body,), tree.above(body)) if one in holders), 0)
@@ -222,23 +237,68 @@ def hinted(tree: Tree, signs: Signs, root: dom.Element, engine: Engine) -> list[
         if holders and len(found) == len(holders):
             break
     if engine.author:
-        named = select(tree, root, engine.author)
+        named = select(tree, engine.author)
         for record in found:
             record.author = _within(tree, record, named)
     if engine.time:
-        dated = select(tree, root, engine.time)
+        dated = select(tree, engine.time)
         for record in found:
             record.time = _within(tree, record, dated)
     return found
 
 
-def select(tree: Tree, root: dom.Element, selector: str) -> list[int]:
+def select(tree: Tree, selector: str) -> list[int]:
     """The nodes that a selector finds, in page order. Of choices parted by commas the first counts that finds any."""
-    return next((found for choice in selector.split(", ") if (found := numbers(tree, root, choice))), [])
+    return next((found for choice in selector.split(", ") if (found := numbers(tree, choice))), [])
 
 
-def numbers(tree: Tree, root: dom.Element, selector: str) -> list[int]:
-    return [at for element in dom.css(root, selector) if (at := tree.number.get(element)) is not None]
+def numbers(tree: Tree, selector: str) -> list[int]:
+    """The nodes that a selector finds, in page order: of the tree at hand, since XPath reads all classes again for each. Linear."""
+    found: list[int] = []
+    for place, step in enumerate(_steps_of(selector)):
+        named = tree.classes.get(step.classes[0], []) if step.classes else range(len(tree.nodes))
+        fit = [at for at in named if _fits(tree.nodes[at], step)]  # one class of several is known of each
+        if place and step.child:
+            above = frozenset(found)
+            fit = [at for at in fit if tree.nodes[at].parent in above]
+        found = _below(tree, fit, found) if place and not step.child else fit
+    return found
+
+
+def _below(tree: Tree, nodes: Sequence[int], tops: Sequence[int]) -> list[int]:
+    """Those of ``nodes`` that lie in one of ``tops``; both are in page order."""
+    found, place, reach = [], 0, 0
+    for at in nodes:
+        while place < len(tops) and tops[place] < at:
+            reach, place = max(reach, tree.nodes[tops[place]].stop), place + 1
+        if at < reach:
+            found.append(at)
+    return found
+
+
+def _fits(node: Node, step: Step) -> bool:
+    if step.tag not in (None, node.tag):
+        return False
+    if len(step.classes) > 1 and not set(step.classes) <= set((node.element.get("class") or "").split()):
+        return False
+    if not step.attributes:
+        return True
+    values = ((node.element.get(key), value, begins) for key, value, begins in step.attributes)
+    return all(found is not None and (found.startswith(value) if begins else found == value) for found, value, begins in values)
+
+
+@lru_cache(maxsize=512)
+def _steps_of(selector: str) -> tuple[Step, ...]:
+    """``div.a > [id^=b] .c``, without more of CSS. Raises ``ValueError`` for anything else."""
+    steps = []
+    for joint, compound in re.findall(r"(?:^|( > | ))([^\s>]+)", selector):
+        parts = SIMPLE.findall(compound)
+        if not parts or "".join(part[0] for part in parts) != compound:
+            raise ValueError(f"not a selector of an engine: {selector!r}")
+        attributes = tuple((key, value, how == "^=") for _, _, _, key, how, value in parts if key)
+        tag = next((tag for _, tag, *_ in parts if tag), None)
+        steps.append(Step(joint == " > ", tag, tuple(name for _, _, name, *_ in parts if name), attributes))
+    return tuple(steps)
 
 
 def around(tree: Tree, signs: Signs, body: int, bodies: Sequence[int]) -> int:

@@ -22,6 +22,7 @@ from newsportal.text import CJK, chinese_share, clean
 # the other times of the page decide (13/03 is no month), else as its language does.
 
 ZONE: Final = re.compile(r"(?<![A-Za-z])(?:GMT|UTC|WEZ|MEZ)\s?(?P<sign>[+-])\s?(?P<hours>\d{1,2})(?:[:.]?(?P<minutes>[0-5]\d))?(?!\d)")
+ZONE_NAMES: Final = ("GMT", "UTC", "WEZ", "MEZ")
 MAX_ZONE_CHARS: Final = 200
 LAST_PIECES: Final = 600  # The foot of a page is looked at, in texts no longer than a line
 FAR: Final = 14
@@ -43,7 +44,9 @@ class Calendar:
 def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str | None) -> Calendar:
     """``flags``: which nodes hold a time."""
     zone: tzinfo | None = None
-    for piece in reversed(tree.pieces[-LAST_PIECES:]):
+    last = tree.pieces[-LAST_PIECES:]
+    foot = "\n".join(last)
+    for piece in reversed(last) if any(name in foot for name in ZONE_NAMES) else ():
         match = ZONE.search(piece) if len(piece) <= MAX_ZONE_CHARS else None
         if match and int(match["hours"]) <= FAR:
             offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))

@@ -34,7 +34,7 @@ _DIGITS: Final = re.compile(r"\d+")
 @dataclass(slots=True)
 class Node:
     """An element. ``names``: its classes, and its id behind ``#``, without figures, a space on either side of each. ``stop``: the number
-    after its subtree's last node; ``first`` and ``last``: its range of pieces."""
+    after its subtree's last node; ``first`` and ``last``: its range of pieces; ``keys``: of its attributes."""
 
     element: dom.Element
     parent: int
@@ -43,6 +43,7 @@ class Node:
     stop: int = 0
     first: int = 0
     last: int = 0
+    keys: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -71,8 +72,14 @@ class Tree:
         return [0, *accumulate(counts)]
 
     @cached_property
-    def number(self) -> dict[dom.Element, int]:
-        return {node.element: at for at, node in enumerate(self.nodes)}
+    def classes(self) -> dict[str, list[int]]:
+        """Word of a class → the nodes that have it, in page order."""
+        found: dict[str, list[int]] = {}
+        for at, node in enumerate(self.nodes):
+            if "class" in node.keys:
+                for word in dict.fromkeys((node.element.get("class") or "").split()):
+                    found.setdefault(word, []).append(at)
+        return found
 
     @cached_property
     def _steps(self) -> dict[int, dict[int, str]]:
@@ -154,7 +161,8 @@ def read_tree(body: dom.Element) -> Tree:
                 pieces.append(BREAK)
                 owner.append(current)
                 linked.append(False)
-            nodes.append(Node(element, current, tag, _names_of(element), 0, len(pieces), 0))
+            keys = element.keys()
+            nodes.append(Node(element, current, tag, _names_of(element, keys) if keys else "", 0, len(pieces), 0, keys))
             current = len(nodes) - 1
             links += tag == "a"
             kept += tag == "pre"
@@ -183,16 +191,9 @@ def read_tree(body: dom.Element) -> Tree:
     return tree
 
 
-def _names_of(element: dom.Element) -> str:
-    name = ident = ""
-    hidden = False
-    for key, value in element.items():
-        if key == "class":
-            name = value
-        elif key == "id":
-            ident = value
-        elif key == "hidden" or (key == "style" and HIDDEN.search(value)):
-            hidden = True
+def _names_of(element: dom.Element, keys: Sequence[str]) -> str:
+    name, ident = element.get("class") or "", element.get("id") or ""
+    hidden = "hidden" in keys or ("style" in keys and HIDDEN.search(element.get("style") or ""))
     names = _names(name, ident) if name or ident else ""
     return f"{names or ' '}{HIDDEN_WORD} " if hidden else names
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 
 from newsportal.extractors.article.hints import ancestors
@@ -27,7 +28,7 @@ PLACES = {"place-nav": NAVIGATION, "place-foot": FOOT, "place-head": HEAD, "plac
 TAG_PLACES = {"nav": "place-nav", "footer": "place-foot", "header": "place-head", "address": "place-foot"}
 ROLE_PLACES = {"navigation": "place-nav", "contentinfo": "place-foot", "banner": "place-head", "menu": "place-nav", "menubar": "place-nav"}
 TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-IDEOGRAPH = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+IDEOGRAPHS = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 OTHER_WORD = re.compile("[^\\W_\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 ENTRIES = frozenset("li dd dt tr article".split())
@@ -116,7 +117,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         anchor.title = anchor.title or clean(node.get("title") or "") or None
         above = node.getparent()
         inside = anchor.heading or (above is not None and above.tag in HEADINGS)
-        anchor.heading = inside or any(one.tag in HEADINGS for one in islice(node.iter(), MAX_INSIDE))
+        anchor.heading = inside or (len(node) > 0 and any(one.tag in HEADINGS for one in islice(node.iter(), MAX_INSIDE)))
     return list(found.values())
 
 
@@ -128,13 +129,18 @@ def _named(node: dom.Element) -> str | None:
         by_tag = None  # <header> of an article card
     if by_tag:
         return by_tag
-    tokens = {token.lower() for token in TOKEN.findall(f"{node.get('class') or ''} {node.get('id') or ''}")}
+    return _named_place(node.get("class") or "", node.get("id") or "")
+
+
+@lru_cache(maxsize=4096)
+def _named_place(name: str, ident: str) -> str | None:
+    tokens = {token.lower() for token in TOKEN.findall(f"{name} {ident}")}
     return next((place for place, words in PLACES.items() if tokens & words), None)
 
 
 def title_length(text: str) -> int:
     """The length of a link's text in Chinese characters (kana alike); a word or number of another script counts two."""
-    return len(IDEOGRAPH.findall(text)) + 2 * len(OTHER_WORD.findall(text))
+    return len("".join(IDEOGRAPHS.findall(text))) + 2 * len(OTHER_WORD.findall(text))
 
 
 @dataclass(frozen=True, slots=True)

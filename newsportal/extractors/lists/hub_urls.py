@@ -62,14 +62,16 @@ DAY_IN_PATH = re.compile(
 )
 MONTH_IN_PATH = re.compile(rf"(?<!\d){YEAR}[-/_]?{MONTH}(?!\d)|/{YEAR}/[a-z]{{3}}/", re.IGNORECASE)
 THREAD = re.compile(
-    r"/thread[-_/]?\w|viewthread|showthread|viewtopic|showtopic|topic_show|/threads?/|/topics?/[\w-]*\d|/t/(?:[^/]+/)?\d|/discussions?/\d|/read\.php\?|"
-    r"/d/\d|/questions?/\d|/Forum/\d|[?&](?:tid|mnr)=\d|/topic\.\w+\?|tieba\.[^/]+/p/\d|[-_]t\d{3,}\.html|/forums?/(?:[^/]+/)*[^/]*\d[^/]*\.html"
-)
+    r"/(?:thread[-_/]?\w|threads?/|topics?/[\w-]*\d|t/(?:[^/]+/)?\d|discussions?/\d|read\.php\?|d/\d|questions?/\d|Forum/\d|topic\.\w+\?"
+    r"|forums?/(?:[^/]+/)*[^/]*\d[^/]*\.html)|viewthread|showthread|viewtopic|showtopic|topic_show|\?(?:tid|mnr)=\d|&(?:tid|mnr)=\d"
+    r"|tieba\.[^/]+/p/\d|-t\d{3,}\.html|_t\d{3,}\.html"
+)  # Each choice begins with a character, not a class: then :mod:`re` passes over all places that have none of them
 BOARD = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community|talk)\d?\.|/(?:forums?|bbs|boards?|viewforum|forumdisplay)\b|forum-\d"
 )
 LATER_PAGE = re.compile(
-    r"thread-\d+-(?!1-)\d+-\d+|[?&](?:page|pn|start)=(?!1\b|0\b)\d+|lastpost|goto=|[?&](?:action|share|replytocom|print)="
+    r"thread-\d+-(?!1-)\d+-\d+|lastpost|goto=|\?(?:(?:page|pn|start)=(?!1\b|0\b)\d+|(?:action|share|replytocom|print)=)"
+    r"|&(?:(?:page|pn|start)=(?!1\b|0\b)\d+|(?:action|share|replytocom|print)=)"
 )
 COMMENT_FRAGMENT = re.compile(r"comment|reply|replies|respond|disqus|pinglun|^cmt|^post|^p\d", re.IGNORECASE)
 SECOND_LEVEL = frozenset("com net org gov edu co ac or ne go".split())
@@ -83,6 +85,7 @@ CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
 DIGITS = re.compile(r"\d+")
 COUNTER = re.compile(r"[-_]?\d")
 WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
+PLAIN = re.compile(r"(https?)://([a-zA-Z0-9.:-]+)((?:/[!\"$->@-~]*)?)(?:\?([!\"$-~]*))?(?:#([!-~]*))?")  # as most addresses are written
 LONG_ID = 6  # digits: the counters of large sites
 SHORT_ID = 4
 MAX_URL_CHARS = 2_048  # longer addresses are not those of articles
@@ -111,8 +114,11 @@ class Address:
 
     @lazy
     def parts(self) -> SplitResult:
+        judged = self.url[:JUDGED_CHARS]
+        if plain := PLAIN.fullmatch(judged):
+            return SplitResult(*plain.groups(""))
         try:
-            return urlsplit(self.url[:JUDGED_CHARS])
+            return urlsplit(judged)
         except ValueError:  # "http://[" and the like
             return urlsplit("http://invalid/")
 
@@ -137,7 +143,7 @@ class Address:
     @lazy
     def stem(self) -> str:
         """The last segment without its page ending: ``/a/b/t2016_1.htm`` → ``t2016_1``."""
-        return PAGE_ENDING.sub("", self.segments[-1]) if self.segments else ""
+        return _stem(self.segments[-1]) if self.segments else ""
 
     @lazy
     def query(self) -> tuple[tuple[str, str], ...]:
@@ -152,27 +158,29 @@ class Address:
     @lazy
     def words(self) -> frozenset[str]:
         """The words of the path (host's first label included), lower case, without endings and counters."""
-        found = {PAGE_ENDING.sub("", segment).lower() for segment in self.segments}
-        found |= {word for word in (COUNTER.split(segment, 1)[0] for segment in found) if len(word) > 2}
-        label = self.host.split(".")[0] if self.host.count(".") >= 2 else ""
-        return frozenset(found | {label}) - {""}
+        found = [_stem(segment).lower() for segment in self.segments]
+        found += [segment[: counter.start()] for segment in found if (counter := COUNTER.search(segment)) and counter.start() > 2]
+        if self.host.count(".") >= 2:
+            found.append(self.host.partition(".")[0])
+        return frozenset(filter(None, found))
 
     @lazy
     def dated(self) -> bool:
         """Whether the path names a day."""
-        return bool(DAY_IN_PATH.search(self.parts.path))
+        return self._numbered and bool(DAY_IN_PATH.search(self.parts.path))
 
     @lazy
     def last_id(self) -> int:
         """The length of the longest run of digits where an article's number stands: the last two segments and id-like query values."""
-        places = [self.stem, *self.segments[-2:-1], *(value for key, value in self.query if ID_KEYS.match(key.lower()))]
-        return max((len(digits) for place in places for digits in DIGITS.findall(place)), default=0)
+        places = [self.stem, *self.segments[-2:-1]] if self._numbered or "%" in self.parts.path else []
+        places += [value for key, value in self.query if ID_KEYS.match(key.lower())]
+        return max(map(len, DIGITS.findall("/".join(places))), default=0) if places else 0
 
     @lazy
     def slug_words(self) -> int:
         """Words of the longest hyphenated name among the last two segments (``index.html`` stands behind the name)."""
-        names = [self.stem, *(self.segments[-2:-1] if self.stem.lower() in LIST_WORDS else ())]
-        return max((_words(name) for name in names), default=0)
+        listed = self.stem.lower() in LIST_WORDS and len(self.segments) > 1
+        return max(_words(self.stem), _words(self.segments[-2])) if listed else _words(self.stem)
 
     @lazy
     def thread_form(self) -> tuple[str, str] | None:
@@ -188,11 +196,16 @@ class Address:
     @lazy
     def names_month(self) -> bool:
         """Whether the path names a month, or a day in it."""
-        return bool(MONTH_IN_PATH.search(self.parts.path))
+        return self._numbered and bool(MONTH_IN_PATH.search(self.parts.path))
+
+    @lazy
+    def _numbered(self) -> bool:
+        """Whether a digit stands in the path."""
+        return DIGITS.search(self.parts.path) is not None
 
     @lazy
     def has_ending(self) -> bool:
-        return bool(PAGE_ENDING.search(self.parts.path))
+        return "." in self.parts.path and bool(PAGE_ENDING.search(self.parts.path))
 
     @lazy
     def _directories(self) -> frozenset[str]:
@@ -226,12 +239,16 @@ def pattern(address: Address) -> str:
     """
     shapes = []
     for segment in address.segments:
-        ending = PAGE_ENDING.search(segment)
-        stem = PAGE_ENDING.sub("", segment)
+        stem = _stem(segment)
+        ending = segment[len(stem) :].lower()
         short = "C" if CODE.fullmatch(stem) else DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
-        shapes.append(("S" if _words(stem) >= 3 else short) + (ending.group().lower() if ending else ""))
+        shapes.append(("S" if _words(stem) >= 3 else short) + ending)
     keys = "&".join(sorted({key for key, _ in address.query}))
     return f"{address.domain}/{'/'.join(shapes)}?{keys}"
+
+
+def _stem(segment: str) -> str:
+    return PAGE_ENDING.sub("", segment) if "." in segment else segment
 
 
 def _words(name: str) -> int:
@@ -251,13 +268,13 @@ def _serving(address: Address) -> bool:
     """A service word, unless a date makes it a channel's name (``/weather/2026-01-01/…``), or a page such as ``/terms-of-use``."""
     page = len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None
     asked = any(key in PERSON_KEYS or (key in MODULE_KEYS and value in SERVICE_WORDS) for key, value in address.query)
-    return not address.dated and (page or asked or bool(address.words & SERVICE_WORDS))
+    return not address.dated and (page or asked or not SERVICE_WORDS.isdisjoint(address.words))
 
 
 def _showing_media(address: Address) -> bool:
     """A media word; ``v`` is one as a host's name, in a path only without a date (it also abbreviates channels)."""
     letter = address.host.startswith("v.") or ("v" in address.words and not address.dated)
-    return letter or bool(address.words & MEDIA_WORDS)
+    return letter or not MEDIA_WORDS.isdisjoint(address.words)
 
 
 def _coded(address: Address) -> bool:
@@ -276,7 +293,7 @@ def _shallow(address: Address) -> bool:
 
 FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-root": lambda a: not a.segments and not a.query,
-    "url-file": lambda a: bool(FILE_ENDING.search(a.parts.path)),
+    "url-file": lambda a: "." in a.parts.path and bool(FILE_ENDING.search(a.parts.path)),
     "url-too-long": lambda a: len(a.url) > MAX_URL_CHARS,
     "url-shallow": _shallow,
     "url-day": lambda a: a.dated,

@@ -28,7 +28,7 @@ from newsportal.services.accounts.tables import METADATA
 from newsportal.services.accounts.trail import Trail
 from newsportal.store import schema
 from newsportal.store.dialect_sqlite import sqlite_file
-from newsportal.store.dialects import DIALECTS, open_engine
+from newsportal.store.dialects import dialect, open_engine
 
 MIGRATIONS: Final = files("newsportal.services.accounts") / "migrations"
 
@@ -60,7 +60,7 @@ class Accounts:
 
     def give_back(self, *, whole: bool = False) -> int:
         """As ``Pruning.give_back`` of the store."""
-        return DIALECTS[self._engine.dialect.name].give_back(self._engine, whole)
+        return dialect(self._engine.dialect.name).give_back(self._engine, whole)
 
     def close(self) -> None:
         self._engine.dispose()

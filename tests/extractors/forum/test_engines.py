@@ -1,0 +1,32 @@
+"""The selectors of forum engines find in the tree what CSS finds in the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from newsportal.extractors.forum.engines import ENGINES, numbers
+from newsportal.extractors.forum.tree import read_tree
+from newsportal.text import dom
+
+PAGE = """<html><body class="topic-body"><div class="post_block" id="post_1"><div class="authi x"><a href="/u/1">甲</a></div>
+<div class="postbody b"><div class="content" id="postmessage_1">一</div><div class="postbody"><p class="author"><time>1</time></p></div>
+</div><div><div class="postbody"></div></div></div><div id="post_2" class="post"><span itemprop="author"><b itemprop="name">乙</b></span>
+<div component="post/content" class="Message userContent inner">二</div><strong class="cooked">三</strong></div>
+<em id="authorposton2">4</em>
+<h4 class="poster">y</h4><script class="content"></script></body></html>"""
+SELECTORS = sorted(
+    {choice for one in ENGINES for part in (one.post, one.body, one.author, one.time) if part for choice in part.split(", ")}
+)
+
+
+@pytest.mark.parametrize("selector", [*SELECTORS, ".postbody .postbody time", "div > .postbody", ".authi > a", "body .content"])
+def test_a_selector_finds_in_the_tree_what_it_finds_in_the_page(selector: str) -> None:
+    root = dom.from_text(PAGE).root
+    tree = read_tree(dom.css(root, "body")[0])
+    place = {node.element: at for at, node in enumerate(tree.nodes)}
+    assert numbers(tree, selector) == [place[element] for element in dom.css(root, selector) if element in place]
+
+
+def test_other_selectors_are_refused() -> None:
+    with pytest.raises(ValueError, match="not a selector of an engine"):
+        numbers(read_tree(dom.from_text(PAGE).css("body")[0]), "div:first-child")
