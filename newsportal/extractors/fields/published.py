@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.extractors.fields.date import Written, find_dates, parse_date
-from newsportal.extractors.fields.date_forms import CHINA, KOREA
+from newsportal.extractors.fields.date_forms import CHINA, KOREA, MONTH
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
 from newsportal.text import dom
@@ -18,8 +18,9 @@ from newsportal.text import dom
 META_DATES: Final = (
     "article:published_time og:article:published_time og:published_time bytedance:published_time weibo:article:create_at "
     "datepublished pubdate publishdate publish_date publish-date publish_time dc.date.issued dcterms.created dc.date sailthru.date "
-    "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate"
+    "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate citation_publication_date citation_date"
 ).split()
+META_CHANGES: Final = ("article:modified_time", "og:updated_time", "datemodified", "last-modified")
 MACHINE_CHARS: Final = 60
 LONGEST_LINE: Final = 200  # A longer line of the page is a paragraph, and dates in it belong to its story
 WORDS: Final = re.compile(
@@ -47,7 +48,7 @@ EVENT: Final = re.compile(
     re.IGNORECASE,
 )  # What stands right before a date: of the first publication, of a later change, of this very moment, of what is told about
 BEFORE: Final = ((NOW, -5.0), (LATER, -2.0), (FIRST, 1.0), (EVENT, -1.5))
-PROSE: Final = re.compile(r"[。！？，,;；]\s?[^\s\d]|\.\s[A-Z]")
+PROSE: Final = re.compile(rf"[。！？，,;；]\s?(?!(?i:{MONTH}))[^\s\d]|\.\s[A-Z]")  # 「Monday, March 5」 is none
 SENTENCE: Final = 1.0  # A date amid a sentence is told, not set
 COPYRIGHT: Final = re.compile(r"©|copyright|版权|版權|备案|ICP|许可证|all rights", re.IGNORECASE)
 URL_DATE: Final = re.compile(
@@ -62,9 +63,13 @@ SCRIPT_DATE: Final = re.compile(
     re.IGNORECASE,
 )
 SURE: Final = 2.0  # A written date with a lower score is asked last: it may be of anything
+SHOWN: Final = (
+    4.0  # An earlier day that the page shows beside its title is better than a day in its metadata: that of the template's last change
+)
 MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # what the score of today's date at the top of the page loses
+AGREES: Final = 3.0  # what the day in the page's address adds to the same day on the page
 MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
 
 
@@ -77,14 +82,24 @@ def best_date(
     told = next((found.when for found in first if found and found.has_year), None) or _time_element(document, fetched, zone)
     if told and (told.hour or told.minute):
         return told
-    beside, score = _date_near_title(document, fetched, zone, heading, day_first(language))
+    address = url_date(document.url, fetched, zone)
+    beside, score = _date_near_title(document, fetched, zone, heading, day_first(language), address.date() if address else None)
     if told:
-        return beside if beside and beside.date() == told.date() else told
+        shown = beside is not None and (beside.date() == told.date() or (beside < told and score >= SHOWN))
+        return beside if shown else told
     if beside and score >= SURE:
         return beside
-    return (
-        script_date(document.html, fetched, zone) or beside or url_date(document.url, fetched, zone) or (link.published if link else None)
-    )
+    found = script_date(document.html, fetched, zone) or beside or address or (link.published if link else None)
+    return found or _changed(document, meta, fetched, zone)
+
+
+def _changed(document: dom.Document, meta: Metadata, fetched: datetime, zone: tzinfo) -> datetime | None:
+    """When the article was last changed, for one that says nothing else."""
+    values = filter(None, (meta.article("dateModified"), *map(meta.get, META_CHANGES)))
+    said = next((found for value in values if (found := parse_date(value[:MACHINE_CHARS], fetched, zone))), None)
+    short = (line for line in document.lines if len(line) <= LONGEST_LINE)
+    written = (found for line in short for found in find_dates(line, fetched, zone) if LATER.search(line[: found.start]))
+    return said or next((found.when for found in written if found.has_year), None)
 
 
 def day_first(language: str | None) -> bool:
@@ -123,7 +138,7 @@ def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> da
 
 
 def _date_near_title(
-    document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False
+    document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False, address: date | None = None
 ) -> tuple[datetime | None, float]:
     lines = document.lines
     may_be = (number for number, line in enumerate(lines) if heading and ("\t" in line or heading in line))
@@ -132,7 +147,7 @@ def _date_near_title(
     near = _nearness(len(lines), place)
     # the likeliest lines are read first, and most are never read
     for number in np.argsort(-(MOST + near), kind="stable").tolist():
-        if MOST + near[number] <= most:
+        if MOST + near[number] + (AGREES if address else 0.0) <= most:
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
@@ -140,6 +155,7 @@ def _date_near_title(
             # the date that templates draw at the top of every page: today's, before the title, without a word that says more
             if place is not None and number < place and not WORDS.search(line) and abs(written.when - fetched) < timedelta(days=2):
                 score -= SITES
+            score += AGREES * (written.when.date() == address)
             if score > most:
                 best, most = written.when, score
     return best, most
