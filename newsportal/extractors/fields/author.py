@@ -99,6 +99,7 @@ LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*
 AUTHOR_META: Final = (
     "author article:author og:article:author dc.creator sailthru.author parsely-author byl articleauthor cxenseparse:author twitter:creator"
 ).split()
+CARD: Final = "twitter:label1"
 WRITTEN_BY: Final = re.compile(
     r"(?:written|posted) by|authors?|verfasst von|geschrieben von|[ée]crit par|escrito por|scritto da|作者|撰文", re.IGNORECASE
 )  # What ``twitter:label1`` says where ``twitter:data1`` is the author (WordPress, Ghost)
@@ -133,14 +134,14 @@ def author(
     site = known | frozenset(word for word in short if word.isalpha())
     chinese = (language or "zh").startswith("zh")
     witnesses: tuple[Callable[[], Iterable[Sequence[str]]], ...] = (
-        lambda: (meta.named("author"), _named_in_meta(document, meta, heading)),
+        lambda: (meta.named("author"),),
+        lambda: (_named_in_meta(document, meta, heading),),
         lambda: () if chinese else (meta.named("author", organisations=True),),
         lambda: (_written(document, lines, heading),),
         lambda: _marked(document, heading),
     )
     for names in (names for witness in witnesses for names in witness()):
-        one_by_one = (name for name in dict.fromkeys(map(_bare, names)) if is_name(name) and not LOGIN.fullmatch(name))
-        found = [name for name in one_by_one if not is_site(name, site)]
+        found = [name for name in dict.fromkeys(map(_bare, names)) if is_name(name) and not is_site(name, site) and not _is_login(name)]
         if found:
             return "; ".join(found[:MAX_NAMES])
     if chinese:
@@ -156,20 +157,24 @@ def is_site(name: str, site: Iterable[str]) -> bool:
     return any(other.startswith(bare) or (len(other) >= WHOLE_NAME and bare.startswith(other)) for other in site)
 
 
+def _is_login(name: str) -> bool:
+    return ("." in name or "_" in name) and LOGIN.fullmatch(name) is not None
+
+
 def is_name(name: str) -> bool:
     most = MAX_CHINESE_CHARS if CJK.search(name) else MAX_NAME_CHARS
     return 2 <= len(name) <= most and name[0].isalnum() and not NOT_NAMES.search(name)
 
 
 def _bare(name: str) -> str:
-    name = AFTER.sub("", FIRST_WORD.sub("", ROLE_FIRST.sub("", html.unescape(name))))
+    name = AFTER.sub("", FIRST_WORD.sub("", ROLE_FIRST.sub("", html.unescape(name) if "&" in name else name)))
     return name.partition(",")[0] if len(name) > DESCRIBED_CHARS and not CJK.search(name) else name
 
 
 def _named_in_meta(document: dom.Document, meta: Metadata, heading: str | None) -> list[str]:
     """The first ``meta`` with a name that is not the title and not whom the page calls its editor; of citations, all names."""
-    cards = (meta.get(f"twitter:data{number}") for number in "12" if WRITTEN_BY.fullmatch(meta.get(f"twitter:label{number}") or ""))
-    for name in filter(None, (*map(meta.get, AUTHOR_META), *cards)):
+    labels = [number for number in "12" if WRITTEN_BY.fullmatch(meta.names.get(f"twitter:label{number}", ""))] if CARD in meta.names else []
+    for name in filter(None, (*map(meta.get, AUTHOR_META), *(meta.get(f"twitter:data{number}") for number in labels))):
         if is_name(name) and name != heading:
             marked = [line for line in document.lines if "编" in line or "編" in line] if CJK.search(name) else []
             if not any(match["name"] == name for line in marked for match in EDITOR.finditer(line)):
@@ -189,8 +194,8 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
     labelled: list[tuple[str, bool]] = []
     for number in sorted(numbers, key=lambda number: (number < start, number)):
         line = page[number]
-        if number + 1 < len(page) and LABEL_ALONE.fullmatch(line):
-            line = f"{line}\t{short[number + 1]}"
+        if LABEL_ALONE.fullmatch(line):
+            line = "\t".join((line, *short[number + 1 : number + 2]))
         if line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
             chinese = number in marked and BYLINE.search(line) is not None
             if chinese or BY_WORD.search(line):

@@ -45,7 +45,7 @@ def plain(text: str | None) -> str:
 
 
 def bare(title: str) -> str:
-    return SITE_FIRST.sub("", BULLET.sub("", title.rstrip(ANCHOR))).strip() or title
+    return SITE_FIRST.sub("", BULLET.sub("", title.rstrip(ANCHOR))) or title
 
 
 def enough(part: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 import numpy as np
@@ -69,7 +69,6 @@ SHOWN: Final = (
 MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # what the score of today's date at the top of the page loses
-AGREES: Final = 3.0  # what the day in the page's address adds to the same day on the page
 MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
 
 
@@ -82,11 +81,15 @@ def best_date(
     told = next((found.when for found in first if found and found.has_year), None) or _time_element(document, fetched, zone)
     if told and (told.hour or told.minute):
         return told
-    address = url_date(document.url, fetched, zone)
-    beside, score = _date_near_title(document, fetched, zone, heading, day_first(language), address.date() if address else None)
+    address = None if told else url_date(document.url, fetched, zone)
+    beside, score = _date_near_title(document, fetched, zone, heading, day_first(language))
     if told:
         shown = beside is not None and (beside.date() == told.date() or (beside < told and score >= SHOWN))
         return beside if shown else told
+    if address and beside and beside.date() != address.date():
+        lines = (line for line in document.lines if len(line) <= LONGEST_LINE and str(address.year) in line)
+        days = (found.when for line in lines for found in find_dates(line, fetched, zone, day_first(language)))
+        beside, score = next(((when, SURE) for when in days if when.date() == address.date()), (beside, score))
     if beside and score >= SURE:
         return beside
     found = script_date(document.html, fetched, zone) or beside or address or (link.published if link else None)
@@ -138,7 +141,7 @@ def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> da
 
 
 def _date_near_title(
-    document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False, address: date | None = None
+    document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False
 ) -> tuple[datetime | None, float]:
     lines = document.lines
     may_be = (number for number, line in enumerate(lines) if heading and ("\t" in line or heading in line))
@@ -147,7 +150,7 @@ def _date_near_title(
     near = _nearness(len(lines), place)
     # the likeliest lines are read first, and most are never read
     for number in np.argsort(-(MOST + near), kind="stable").tolist():
-        if MOST + near[number] + (AGREES if address else 0.0) <= most:
+        if MOST + near[number] <= most:
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
@@ -155,7 +158,6 @@ def _date_near_title(
             # the date that templates draw at the top of every page: today's, before the title, without a word that says more
             if place is not None and number < place and not WORDS.search(line) and abs(written.when - fetched) < timedelta(days=2):
                 score -= SITES
-            score += AGREES * (written.when.date() == address)
             if score > most:
                 best, most = written.when, score
     return best, most

@@ -82,8 +82,8 @@ def best_title(document: dom.Document, meta: Metadata, link: Link | None = None)
     said = "" if says_nothing(named, names) else named
     # the ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing
     exact = bool(page) and whole.startswith(page) and any(short_text(node) == page for node in document.root.iter("h1"))
-    headline = plain(meta.article("headline"))
-    witnesses = None if exact else _witnesses((whole if page else "", page, without_site(said, site), told, headline))
+    texts = (whole if page else "", page, without_site(said, site), told, plain(meta.article("headline"))) if not exact else ()
+    witnesses = _witnesses(texts) if texts else None
     shown = page if witnesses is None else _agreeing(document, whole if page else said, witnesses)
     if shown:
         return bare(shown)
