@@ -136,9 +136,11 @@ def _posts(document: dom.Document, fetched: datetime) -> tuple[Post, ...]:
 
 
 def _with_posts(found: Extraction, posts: tuple[Post, ...], base: str) -> Extraction:
-    """The thread as a text of its posts; in its HTML each stands below who wrote it and when."""
+    """The thread as a text of its posts, by whom and when it was opened; in its HTML each stands below who wrote it and when."""
     html = ""
     for post in posts:
         head = " · ".join(filter(None, (post.author, post.date_text)))
         html += (f"<h3>{escape(head)}</h3>" if head else "") + "".join(f"<p>{escape(line)}</p>" for line in (post.text or "").split("\n"))
-    return replace(found, text="\n".join(post.text or "" for post in posts), html=sanitise(html, base))
+    text, author = "\n".join(post.text or "" for post in posts), posts[0].author or found.author
+    opened = min(filter(None, (post.published for post in posts)), default=found.published)  # the first post may show its last change
+    return replace(found, text=text, html=sanitise(html, base), author=author, published=opened)

@@ -42,6 +42,8 @@ GUESSED_CHARS: Final = 40  # longer texts do not go to dateparser, which takes m
 # Languages without a form here. dateparser tries one after the other; all of its two hundred take two seconds.
 GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")
 
+_TRIED: Final = tuple((form, pattern, NEEDED.get(read)) for form, (pattern, read) in enumerate(FORMS))
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -100,8 +102,8 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
     characters = frozenset(text)
     matches = [
         (match.start(), -match.end(), form, match)
-        for form, (pattern, read) in enumerate(FORMS)
-        if not characters.isdisjoint(NEEDED.get(read, characters))
+        for form, pattern, needed in _TRIED
+        if needed is None or not characters.isdisjoint(needed)
         for match in pattern.finditer(text)
     ]
     end = 0

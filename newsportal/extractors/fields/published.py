@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.extractors.fields.date import Written, find_dates, parse_date
-from newsportal.extractors.fields.date_forms import CHINA, KOREA
+from newsportal.extractors.fields.date_forms import CHINA, KOREA, MONTH
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
 from newsportal.text import dom
@@ -18,8 +18,9 @@ from newsportal.text import dom
 META_DATES: Final = (
     "article:published_time og:article:published_time og:published_time bytedance:published_time weibo:article:create_at "
     "datepublished pubdate publishdate publish_date publish-date publish_time dc.date.issued dcterms.created dc.date sailthru.date "
-    "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate"
+    "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate citation_publication_date citation_date"
 ).split()
+META_CHANGES: Final = ("article:modified_time", "og:updated_time", "datemodified", "last-modified")
 MACHINE_CHARS: Final = 60
 LONGEST_LINE: Final = 200  # A longer line of the page is a paragraph, and dates in it belong to its story
 WORDS: Final = re.compile(
@@ -47,7 +48,7 @@ EVENT: Final = re.compile(
     re.IGNORECASE,
 )  # What stands right before a date: of the first publication, of a later change, of this very moment, of what is told about
 BEFORE: Final = ((NOW, -5.0), (LATER, -2.0), (FIRST, 1.0), (EVENT, -1.5))
-PROSE: Final = re.compile(r"[。！？，,;；]\s?[^\s\d]|\.\s[A-Z]")
+PROSE: Final = re.compile(rf"[。！？，,;；]\s?(?!(?i:{MONTH}))[^\s\d]|\.\s[A-Z]")  # 「Monday, March 5」 is none
 SENTENCE: Final = 1.0  # A date amid a sentence is told, not set
 COPYRIGHT: Final = re.compile(r"©|copyright|版权|版權|备案|ICP|许可证|all rights", re.IGNORECASE)
 URL_DATE: Final = re.compile(
@@ -62,6 +63,9 @@ SCRIPT_DATE: Final = re.compile(
     re.IGNORECASE,
 )
 SURE: Final = 2.0  # A written date with a lower score is asked last: it may be of anything
+SHOWN: Final = (
+    4.0  # An earlier day that the page shows beside its title is better than a day in its metadata: that of the template's last change
+)
 MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # what the score of today's date at the top of the page loses
@@ -77,14 +81,28 @@ def best_date(
     told = next((found.when for found in first if found and found.has_year), None) or _time_element(document, fetched, zone)
     if told and (told.hour or told.minute):
         return told
+    address = None if told else url_date(document.url, fetched, zone)
     beside, score = _date_near_title(document, fetched, zone, heading, day_first(language))
     if told:
-        return beside if beside and beside.date() == told.date() else told
+        shown = beside is not None and (beside.date() == told.date() or (beside < told and score >= SHOWN))
+        return beside if shown else told
+    if address and beside and beside.date() != address.date():
+        lines = (line for line in document.lines if len(line) <= LONGEST_LINE and str(address.year) in line)
+        days = (found.when for line in lines for found in find_dates(line, fetched, zone, day_first(language)))
+        beside, score = next(((when, SURE) for when in days if when.date() == address.date()), (beside, score))
     if beside and score >= SURE:
         return beside
-    return (
-        script_date(document.html, fetched, zone) or beside or url_date(document.url, fetched, zone) or (link.published if link else None)
-    )
+    found = script_date(document.html, fetched, zone) or beside or address or (link.published if link else None)
+    return found or _changed(document, meta, fetched, zone)
+
+
+def _changed(document: dom.Document, meta: Metadata, fetched: datetime, zone: tzinfo) -> datetime | None:
+    """When the article was last changed, for one that says nothing else."""
+    values = filter(None, (meta.article("dateModified"), *map(meta.get, META_CHANGES)))
+    said = next((found for value in values if (found := parse_date(value[:MACHINE_CHARS], fetched, zone))), None)
+    short = (line for line in document.lines if len(line) <= LONGEST_LINE)
+    written = (found for line in short for found in find_dates(line, fetched, zone) if LATER.search(line[: found.start]))
+    return said or next((found.when for found in written if found.has_year), None)
 
 
 def day_first(language: str | None) -> bool:

@@ -55,6 +55,7 @@ def test_a_thread_is_read_post_by_post() -> None:
     assert found.text == "\n".join(said for _, _, said in REPLIES)
     assert found.html is not None
     assert "<h3>bert · 2024-03-01 11:30</h3><p>Mine did" in found.html
+    assert (found.author, found.published) == ("anna", datetime(2024, 3, 1, 10, tzinfo=UTC))
 
 
 def test_a_shops_list_is_content() -> None:
