@@ -120,7 +120,7 @@ def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
         (found.shared < FEWEST and not (same_title and found.containment == 1))
         or found.containment < ENOUGH
         or _refilled(found, same_title)
-        or (same_title and found.containment < CHANGED_TITLED and not _numbers_kept(found, 1.0))
+        or (same_title and found.containment < CHANGED_TITLED and not _numbers_agree(found, 1.0))
     ):
         return NEW
     of_new, of_old = (found.shared / max(1, number) for number in (found.new, found.old))
@@ -135,10 +135,10 @@ def _refilled(found: Overlap, same_title: bool) -> bool:
     """A template with other numbers."""
     if not found.words or found.numbers < FEWEST_NUMBERS:
         return found.numbers >= FEWEST_ALL_CHANGED and not found.shared_numbers
-    return not _numbers_kept(found, NUMBERS_KEPT_TITLED if same_title else NUMBERS_KEPT)
+    return not _numbers_agree(found, NUMBERS_KEPT_TITLED if same_title else NUMBERS_KEPT)
 
 
-def _numbers_kept(found: Overlap, share: float) -> bool:
+def _numbers_agree(found: Overlap, share: float) -> bool:
     """Whether runs with digits are kept, at least ``share`` as many of them as of the runs without."""
     return found.shared_numbers > 0 and found.shared_numbers * found.words >= share * found.shared_words * found.numbers
 
