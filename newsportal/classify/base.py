@@ -12,9 +12,9 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any, Final, Protocol, Self, cast
 
-from newsportal.classify.packing import header
 from newsportal.errors import ModelError
 from newsportal.messages import Message, from_dict, to_json
+from newsportal.packing import header
 
 Progress = Callable[[float, str], None]
 """Told now and then how much is done (0 to 1) and what is under way (a stable slug: ``features``, ``fit``, ``held-out``)."""

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
-from newsportal.classify.packing import pack, unpack
 from newsportal.errors import ModelError
+from newsportal.packing import pack, unpack
 from newsportal.text import STOP_WORDS
 from newsportal.text.fmm import forward_maximum
 

@@ -31,8 +31,8 @@ from typing import Any, Final, Self
 import numpy as np
 
 from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
-from newsportal.classify.packing import pack, unpack
 from newsportal.errors import ModelError
+from newsportal.packing import pack, unpack
 from newsportal.text import fold_characters
 
 NAME: Final = "lexicon"

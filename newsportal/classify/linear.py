@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from newsportal.classify import calibration
 from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
 from newsportal.classify.features import LONGEST, Codes, Numbers, Vocabulary, counted, pieces
-from newsportal.classify.packing import pack, unpack
 from newsportal.errors import ModelError
+from newsportal.packing import pack, unpack
 from newsportal.text import WORD, segment
 
 LARGEST: Final = 20_000_000  # bytes of a model's arrays. Larger ones lose the features that decide least.

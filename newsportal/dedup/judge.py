@@ -68,7 +68,11 @@ NUMBERS_KEPT: Final = 0.7  # of the share of runs without digits, so much must h
 NUMBERS_KEPT_TITLED: Final = 0.5  # … under the same title: a date may have been changed
 FEWEST_ALL_CHANGED: Final = 3  # runs with digits that say something when not one of them is kept
 FEWEST_NUMBERS: Final = 8  # runs with digits that say something: a number of three digits lies in eight runs
-FEWEST: Final = 12  # runs that must be left when the common ones are gone: a sentence
+CHANGED_TITLED: Final = 0.8
+"""Containment below which the numbers must speak for a repost under the same title: a report that comes again with other sentences and
+none of its numbers is the next one."""
+
+FEWEST: Final = 16  # runs that must be left when the common ones are gone: a sentence
 REASONS: Final[dict[Relation, str]] = {"same": "edited-text", "part": "part-of-text", "contains": "contains-text"}
 
 
@@ -116,6 +120,7 @@ def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
         (found.shared < FEWEST and not (same_title and found.containment == 1))
         or found.containment < ENOUGH
         or _refilled(found, same_title)
+        or (same_title and found.containment < CHANGED_TITLED and not _numbers_agree(found, 1.0))
     ):
         return NEW
     of_new, of_old = (found.shared / max(1, number) for number in (found.new, found.old))
@@ -130,8 +135,12 @@ def _refilled(found: Overlap, same_title: bool) -> bool:
     """A template with other numbers."""
     if not found.words or found.numbers < FEWEST_NUMBERS:
         return found.numbers >= FEWEST_ALL_CHANGED and not found.shared_numbers
-    needed = NUMBERS_KEPT_TITLED if same_title else NUMBERS_KEPT
-    return found.shared_numbers / found.numbers < needed * found.shared_words / found.words
+    return not _numbers_agree(found, NUMBERS_KEPT_TITLED if same_title else NUMBERS_KEPT)
+
+
+def _numbers_agree(found: Overlap, share: float) -> bool:
+    """Whether runs with digits are kept, at least ``share`` as many of them as of the runs without."""
+    return found.shared_numbers > 0 and found.shared_numbers * found.words >= share * found.shared_words * found.numbers
 
 
 def _without(runs: Codes, common: Codes) -> Codes:

@@ -7,15 +7,16 @@ copies of one story count once. Not locked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Final, TypeAlias
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.dedup.fingerprints import ALL, Codes, Fingerprint
+from newsportal.dedup.fingerprints import ALL, HALF, Codes, Fingerprint, changes
 
 Entries: TypeAlias = NDArray[np.uint64]
 
@@ -27,24 +28,25 @@ RATIO: Final = 8  # the larger, the fewer arrays are searched and the more often
 LATEST: Final = 48
 """Documents that are looked at of an array's entry, the latest: what more documents than this hold is told by them well enough."""
 
-HALF: Final = np.uint64(32)
 LOW: Final = np.uint64(0xFFFFFFFF)
 
 
 class Postings:
-    """Hash → the numbers of the documents that hold it. Numbers ascend."""
+    """Hash → the numbers of the documents that hold it. Numbers ascend, below 2³² - 1."""
 
     def __init__(self) -> None:
-        self._fresh: Entries = np.empty(FRESH, dtype=np.uint64)
+        self._fresh = np.empty((2, FRESH), dtype=np.uint32)  # hashes, and the numbers of their documents
         self._count = 0
-        self._arrays: list[Entries] = []
+        self._entries: Entries = np.empty(FRESH, dtype=np.uint64)  # the sorted arrays, one after the other, the longest first
+        self._ends: list[int] = []  # of each of them
 
     def add(self, number: int, runs: Codes) -> None:
         end = self._count + len(runs)
         if end > FRESH:
             self.add_all([number], [runs])
             return
-        self._fresh[self._count : end] = (runs.astype(np.uint64) << HALF) | np.uint64(number)
+        self._fresh[0, self._count : end] = runs
+        self._fresh[1, self._count : end] = number
         self._count = end
 
     def add_all(self, numbers: Sequence[int], runs: Sequence[Codes]) -> None:
@@ -53,69 +55,70 @@ class Postings:
         self._settle(np.concatenate(runs).astype(np.uint64) << HALF | repeated)
 
     def find(self, runs: Codes) -> tuple[NDArray[np.intp], Codes]:
-        """Pairs of a place in ``runs`` (ascending hashes) and the number of a document that holds it, the latest documents alone."""
-        places, numbers = self._find_fresh(runs)
-        keys = runs.astype(np.uint64) << HALF
-        for array in self._arrays:
-            at, held = _find_in(array, keys)
-            if len(at):
-                places.append(at)
-                numbers.append(held)
-        if not places:
-            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uint32)
-        return np.concatenate(places), np.concatenate(numbers)
+        """Pairs of a place in ``runs`` (ascending hashes) and the number of a document that holds it, of each array's the latest alone."""
+        hashes, numbers = self._fresh[:, : self._count]
+        places = np.minimum(runs.searchsorted(hashes), max(0, len(runs) - 1))
+        fresh = (runs[places] == hashes).nonzero()[0] if len(runs) else places[:0]
+        highest = max((self._entries[end - 1] for end in self._ends), default=LOW) >> HALF
+        keys = runs[: runs.searchsorted(np.uint32(highest), side="right")]  # of long texts only small hashes are indexed
+        if not len(keys) or not self._ends:
+            return places[fresh], numbers[fresh]
+        bounds = np.repeat(keys.astype(np.uint64) << HALF, 2)
+        bounds[1::2] |= LOW
+        found = np.concatenate([array.searchsorted(bounds) + start for start, array in self._arrays()])
+        begin, end = found[0::2], found[1::2]
+        hits = (begin < end).nonzero()[0]
+        begin = np.maximum(begin[hits], end[hits] - LATEST)
+        counts = end[hits] - begin
+        ends = counts.cumsum()
+        entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + counts, counts)
+        held = self._entries[entries].astype(np.uint32)
+        return np.concatenate((places[fresh], np.repeat(hits % len(keys), counts))), np.concatenate((numbers[fresh], held))
 
     def forget(self, first: int) -> None:
-        """Forget the documents whose number is below ``first``, in the arrays; the dict's are the newest and go with the next array."""
-        self._settle()
-        kept = [array[(array & LOW) >= np.uint64(first)] for array in self._arrays]
-        self._arrays = [array for array in kept if len(array)]
+        """Forget the documents whose number is below ``first``."""
+        self._keep(lambda numbers: numbers >= first)
 
     def forget_from(self, first: int) -> None:
         """Forget the documents whose number is ``first`` or above: they may come again, with other texts."""
-        self._settle()
-        kept = [array[(array & LOW) < np.uint64(first)] for array in self._arrays]
-        self._arrays = [array for array in kept if len(array)]
+        self._keep(lambda numbers: numbers < first)
 
     @property
     def bytes(self) -> int:
-        return sum(array.nbytes for array in self._arrays)
+        return self._entries.itemsize * (self._ends[-1] if self._ends else 0)
 
-    def _find_fresh(self, runs: Codes) -> tuple[list[NDArray[np.intp]], list[Codes]]:
-        if not self._count or not len(runs):
-            return [], []
-        fresh = self._fresh[: self._count]
-        held = (fresh >> HALF).astype(np.uint32)
-        places = np.minimum(runs.searchsorted(held), len(runs) - 1)
-        found = np.flatnonzero(runs[places] == held)
-        return ([places[found]], [(fresh[found] & LOW).astype(np.uint32)]) if len(found) else ([], [])
+    def _arrays(self) -> Iterator[tuple[int, Entries]]:
+        """The sorted arrays, each with where it begins."""
+        return ((start, self._entries[start:end]) for start, end in pairwise((0, *self._ends)))
+
+    def _keep(self, wanted: Callable[[Entries], NDArray[np.bool_]]) -> None:
+        self._settle()
+        kept = [array for array in (array[wanted(array & LOW)] for _, array in self._arrays()) if len(array)]
+        self._entries = np.concatenate((*kept, self._entries[:0]))
+        self._ends = list(accumulate(map(len, kept)))
 
     def _settle(self, more: Entries | None = None) -> None:
         """Make an array of the newest entries and of ``more``, and merge it with those that are not much longer."""
-        fresh = self._fresh[: self._count].copy()
+        hashes, numbers = self._fresh[:, : self._count].astype(np.uint64)
+        newest: Entries = hashes << HALF | numbers
+        newest = np.sort(newest if more is None else np.concatenate((newest, more)))
         self._count = 0
-        newest: Entries = np.sort(fresh if more is None else np.concatenate((fresh, more)))
         if not len(newest):
             return
-        while self._arrays and len(self._arrays[-1]) < RATIO * len(newest):
-            newest = np.concatenate((self._arrays.pop(), newest))
-            newest.sort(kind="stable")
-        self._arrays.append(newest)
-
-
-def _find_in(array: Entries, keys: Entries) -> tuple[NDArray[np.intp], Codes]:
-    """The latest entries of ``array`` under each of ``keys``: places in ``keys``, and documents."""
-    keys = keys[: keys.searchsorted(array[-1], side="right")]  # of long texts only small hashes are indexed
-    start = array.searchsorted(keys)
-    there = array[np.minimum(start, len(array) - 1)] & ~LOW == keys
-    hits = np.flatnonzero(there & (start < len(array)))
-    if not len(hits):
-        return hits, np.zeros(0, dtype=np.uint32)
-    end = array.searchsorted(keys[hits] | LOW, side="right")
-    begin = np.maximum(start[hits], end - LATEST)
-    counts = end - begin
-    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(hits, counts), (array[np.repeat(begin, counts) + offsets] & LOW).astype(np.uint32)
+        start = self._ends[-1] if self._ends else 0
+        end = start + len(newest)
+        if end > len(self._entries):
+            larger: Entries = np.empty(2 * end, dtype=np.uint64)
+            larger[:start] = self._entries[:start]
+            self._entries = larger
+        self._entries[start:end] = newest
+        before = start
+        while self._ends and before - (begin := self._ends[-2] if len(self._ends) > 1 else 0) < RATIO * (end - before):
+            self._ends.pop()
+            before = begin
+        if before < start:
+            self._entries[before:end].sort(kind="stable")
+        self._ends.append(end)
 
 
 SPARSE: Final = 12  # of a text's runs every twelfth is indexed: a copied paragraph of 100 letters has eight of them
@@ -185,10 +188,15 @@ class ShingleIndex:
         if not len(places):
             return Likely([], new.runs[:0])
         rare = self._rare(len(new.runs), places, numbers)
-        found, counts = np.unique(numbers[rare[places]], return_counts=True)
+        numbers = np.sort(numbers[rare[places]])
+        first = changes(numbers).nonzero()[0]
+        if not len(first):
+            return Likely([], new.runs[~rare])
+        counts = np.concatenate((first[1:], [len(numbers)])) - first
         most = np.sort(np.argsort(-counts, kind="stable")[:CLOSE])
-        pairs = zip(found[most].tolist(), counts[most].tolist(), strict=True)
-        return Likely([number for number, count in pairs if self._is_hopeful(new, number, count)], new.runs[~rare])
+        found = numbers[first[most]]
+        facts = zip(found.tolist(), counts[most].tolist(), self._facts[2, found - self._base].tolist(), strict=True)
+        return Likely([number for number, count, length in facts if _is_hopeful(new, length, count)], new.runs[~rare])
 
     def forget(self, first: int) -> None:
         """Forget the documents whose number is below ``first``; the room is freed now and then."""
@@ -207,29 +215,24 @@ class ShingleIndex:
     def bytes(self) -> int:
         return self._index.bytes + self._facts.nbytes
 
-    def _is_hopeful(self, new: Fingerprint, number: int, shared: int) -> bool:
-        """Whether they share enough of what a repost would share in the index."""
-        length = int(self._facts[2, number - self._base])
-        sampled = min(new.limit, index_limit(length)) / ALL
-        return shared >= HOPEFUL * sampled * min(new.length, length)
-
     def _rare(self, runs: int, places: NDArray[np.intp], numbers: Codes) -> NDArray[np.bool_]:
         """Which runs are held by few stories, under few titles."""
-        often = np.bincount(places, minlength=runs) >= COMMON
-        if not often.any():
-            return ~often
-        asked = often[places]
-        stories, titles = self._facts[:2, numbers[asked] - self._base]
-        at = places[asked].astype(np.uint64) << np.uint64(32)
-        few: NDArray[np.bool_] = (_different(at, stories, runs) < COMMON) & (_different(at, titles, runs) < MANY_TITLES)
-        return few
+        counts = np.bincount(places, minlength=runs)
+        rare = np.ones(runs, dtype=np.bool_)
+        for fact, limit in enumerate((COMMON, MANY_TITLES)):  # stories, titles
+            often = rare & (counts >= limit)
+            if often.any():
+                asked = often[places]
+                pairs = np.sort(places[asked].astype(np.uint64) << HALF | self._facts[fact, numbers[asked] - self._base])
+                different = np.bincount((pairs[changes(pairs)] >> HALF).astype(np.intp), minlength=runs)
+                rare &= different < limit
+        return rare
 
 
-def _different(at: NDArray[np.uint64], values: Codes, runs: int) -> NDArray[np.intp]:
-    """For each run the number of different ``values``; ``at`` is each value's run, in the upper half."""
-    pairs = np.sort(at | values)
-    fresh = np.concatenate(([True], pairs[1:] != pairs[:-1]))
-    return np.bincount((pairs[fresh] >> np.uint64(32)).astype(np.intp), minlength=runs)
+def _is_hopeful(new: Fingerprint, length: int, shared: int) -> bool:
+    """Whether a text shares enough with one of ``length`` runs, of what a repost would share in the index."""
+    sampled = min(new.limit, index_limit(length)) / ALL
+    return shared >= HOPEFUL * sampled * min(new.length, length)
 
 
 def indexed(runs: Codes, length: int) -> Codes:

@@ -4,19 +4,16 @@ read. A model also grows by what came since it learnt: new stories, and views th
 
 from __future__ import annotations
 
-import json
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from io import BytesIO
 from typing import Any, Final
 
 import numpy as np
 
+from newsportal import packing
 from newsportal.errors import ModelError
+from newsportal.packing import Form
 from newsportal.recommend import formulas, signals
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.blend import Weights
@@ -24,23 +21,13 @@ from newsportal.recommend.clicks import SECONDS, Floats, Ints, hours
 from newsportal.recommend.neighbours import Table
 from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
 
-KIND: Final = "newsportal recommendations"
-FORMAT: Final = 2
-TEXT: Final = "text"
-LARGEST: Final = 2 << 30  # bytes of all arrays unpacked: 100,000 stories with all neighbours take 350 MB
-
-DAMAGE: Final = (
-    *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
-    *(ValueError, OSError, EOFError, KeyError, TypeError, RuntimeError, SyntaxError, IndexError),
-)
-"""What zipfile, zlib, NumPy and our own checks raise on damaged bytes."""
+FORM: Final = Form("newsportal recommendations", 2, 2 << 30, 512 << 20, header="text", compression=1)
+"""100,000 stories with all neighbours take 350 MB."""
 
 
 def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
     """The same bytes for the same model. Values of neighbours are kept in half the digits."""
     text = {
-        "kind": KIND,
-        "format": FORMAT,
         "moment": learnt.moment,
         "alpha": learnt.alpha,
         "items": [[item.story, item.published.timestamp(), list(item.words), list(item.labels)] for item in learnt.items],
@@ -49,7 +36,6 @@ def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
         "facts": facts,
     }
     arrays = {
-        TEXT: np.frombuffer(json.dumps(text, ensure_ascii=False, sort_keys=True).encode(), dtype=np.uint8),
         "popular": learnt.popular,
         "mixture": learnt.mixture,
         "base": learnt.base,
@@ -61,13 +47,7 @@ def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
         "rows_share": learnt.rows.share.astype(np.float32),
         **{f"weights_{name}": figures for name, figures in weights.items()},
     }
-    out = BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, array in arrays.items():
-            raw = BytesIO()
-            np.lib.format.write_array(raw, np.ascontiguousarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), raw.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=1)
-    return out.getvalue()
+    return packing.pack(text, arrays, FORM)
 
 
 def _table(name: str, table: Table) -> dict[str, Any]:
@@ -76,13 +56,8 @@ def _table(name: str, table: Table) -> dict[str, Any]:
 
 def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
     """Raises ``ModelError`` for bytes that are no model of ours, damaged, or of another version."""
+    text, arrays = packing.unpack(data, FORM)
     try:
-        arrays = _arrays(data)
-        text = json.loads(arrays.pop(TEXT).tobytes())
-        if text["kind"] != KIND:
-            raise ModelError("this is no model of recommendations")
-        if text["format"] != FORMAT:
-            raise ModelError("the model of recommendations is of another version: fit it anew")
         items = tuple(
             Item(str(story), datetime.fromtimestamp(published, UTC), tuple(map(str, words)), tuple(map(str, labels)))
             for story, published, words, labels in text["items"]
@@ -108,18 +83,8 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
             alpha=float(text["alpha"]),
         )
         return learnt, _weights(arrays), dict(text["facts"])
-    except DAMAGE as error:
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, OSError) as error:
         raise ModelError("the model of recommendations is damaged: fit it anew") from error
-
-
-def _arrays(data: bytes) -> dict[str, Any]:
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        if sum(info.file_size for info in archive.infolist()) > LARGEST:
-            raise ModelError(f"the model of recommendations is larger than {LARGEST >> 20} MiB when unpacked")
-        return {
-            info.filename.removesuffix(".npy"): np.lib.format.read_array(BytesIO(archive.read(info)), allow_pickle=False)
-            for info in archive.infolist()
-        }
 
 
 def _weights(arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 from newsportal.dedup import finder
 from newsportal.dedup.document import Document, Verdict
 from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
-from newsportal.dedup.judge import WINDOW, Earlier, compared, title_letters
+from newsportal.dedup.judge import UNCHANGED, WINDOW, Earlier, compared, title_letters
 from newsportal.dedup.shingle_index import Likely, ShingleIndex, indexed
 from newsportal.dedup.title_index import TitleIndex
 from newsportal.items import Article, Fold
@@ -33,7 +33,8 @@ MOST: Final = 1_000_000  # fingerprints that are kept, the newest: 0.5 GB in eac
 PAGE: Final = 5000  # rows that are read at once
 PRUNED: Final = 128  # rows that are pruned at once, …
 PRUNE_EVERY: Final = 64  # … in one write of so many: twice as many as come
-ASTRAY: Final = frozenset({("part-of-text", "contains-text"), ("contains-text", "part-of-text")})
+PART, MORE = "part-of-text", "contains-text"
+ASTRAY: Final = frozenset({(PART, MORE), (MORE, PART)})
 """Reasons of a text and of the one it repeats that lead away from the story: two parts of one round-up are two stories, and so are two
 long reports around one short piece."""
 
@@ -241,7 +242,8 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart
     )
     for answer, other in compared(new.fingerprint, new.title, candidates, likely.common):
         if (answer.reason, why[other.id]) not in ASTRAY:
-            return Fold(other.story, other.id, str(answer.reason), answer.score)
+            whole = answer.relation == "same" and answer.score >= UNCHANGED  # a round-up's repost stands in its story as the round-up does
+            return Fold(other.story, other.id, MORE if whole and why[other.id] == MORE else str(answer.reason), answer.score)
     return None
 
 

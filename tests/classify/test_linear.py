@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from newsportal.classify.base import NONE, Example, restore, train
-from newsportal.classify.packing import pack, unpack
 from newsportal.errors import ModelError
+from newsportal.packing import pack, unpack
 
 WORDS = {
     "体育/足球": "球队 进球 主场 联赛 教练 射门 门将 比分 球迷 决赛",

@@ -165,3 +165,11 @@ def test_a_story_that_is_reposted_very_often_is_still_found() -> None:
     found.judge(document("0", TEXT))
     answers = [found.judge(document(str(number), TEXT + "来源：新闻网" * (number % 3), TITLE)) for number in range(1, 120)]
     assert all(answer.duplicate_of is not None for answer in answers)
+
+
+def test_the_next_report_under_a_title_is_new() -> None:
+    """A third of its sentences are others, and no number speaks for the same report."""
+    parts = (FIRST, SECOND, THIRD)
+    first, following = "\n".join((*parts, *AROUND[:2])), "\n".join((*parts, AROUND[2]))
+    assert verdict(following, TITLE, first).duplicate_of is None
+    assert verdict(following, TITLE + " 市民排队借书", first).duplicate_of == "first"

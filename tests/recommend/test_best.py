@@ -10,11 +10,13 @@ from random import Random
 import pytest
 
 from newsportal.errors import ModelError
+from newsportal.packing import pack
 from newsportal.recommend import best
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.best import Best
 from newsportal.recommend.clicks import columns, hours
 from newsportal.recommend.formulas import RATE
+from newsportal.recommend.packing import FORM
 from newsportal.recommend.paper import Paper
 from newsportal_lab.evaluate.rankers import METHODS
 from tests.recommend.made import at, log, view
@@ -144,7 +146,15 @@ def test_packed_and_unpacked_it_answers_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "spoil", [lambda data: b"", lambda data: b"PK nonsense", lambda data: data[: len(data) // 2], lambda data: data[100:]]
+    "spoil",
+    [
+        lambda data: b"",
+        lambda data: b"PK nonsense",
+        lambda data: data[: len(data) // 2],
+        lambda data: data[100:],
+        lambda data: pack({}, {}),
+        lambda data: pack({"items": [["a", 1e300, [], []]]}, {}, FORM),
+    ],
 )
 def test_damaged_bytes_are_refused(spoil: object) -> None:
     with pytest.raises(ModelError):

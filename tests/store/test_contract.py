@@ -288,6 +288,15 @@ class TestReposts:
         part = store.add(article("c", host="c.example", text=OTHER), now=NOW)
         assert part.outcome == "stored"
 
+    def test_no_story_grows_by_chains_through_round_ups(self, store: Store) -> None:
+        one = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        store.add(article("b", host="b.example", text=LONG + "\n" + OTHER), now=NOW)
+        again = store.add(article("c", host="c.example", text="（记者 周明）" + LONG + "\n" + OTHER), now=NOW)
+        other = store.add(article("d", host="d.example", text=OTHER), now=NOW)
+        assert (again.story_id, again.reason) == (one.story_id, "contains-text")
+        assert other.outcome == "stored"
+        assert store.add(article("e", host="e.example", text="本报讯：" + OTHER), now=NOW).story_id == other.story_id
+
     def test_a_flash_does_not_stand_for_the_article(self, store: Store) -> None:
         flash = store.add(article("a", host="a.example", title="青河图书馆新馆开放", text=LONG[:60], published=NOW - HOUR), now=NOW)
         full = store.add(article("b", host="b.example", title="青河市图书馆新馆开放", text=LONG, published=NOW), now=NOW)

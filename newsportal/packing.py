@@ -1,7 +1,7 @@
 """A model as a file: a zip archive of plain arrays (NumPy's ``.npz``) and a JSON header. Nothing in it can run.
 
-The header is an array of UTF-8 bytes called ``header``; ``format`` is the version of the form, ``kind`` says that it is ours. Sizes
-are looked at before anything is unpacked, so that a small file cannot fill the memory.
+The header is an array of UTF-8 bytes; ``format`` is the version of the form, ``kind`` says that it is ours. Sizes are looked at before
+anything is unpacked, so that a small file cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final, TypeAlias
 
@@ -21,13 +22,20 @@ from newsportal.errors import ModelError
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
-KIND: Final = "newsportal model"
-FORMAT: Final = 1
 
-HEADER: Final = "header"
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A kind of model. ``header``: the name of the array that holds it; ``largest``: bytes of all arrays together when unpacked."""
 
-LARGEST: Final = 512 << 20  # bytes of all arrays together when unpacked: far above any model of ours (about 20 MB)
-LARGEST_HEADER: Final = 8 << 20  # bytes of the header
+    kind: str
+    format: int
+    largest: int
+    largest_header: int
+    header: str = "header"
+    compression: int = 6
+
+
+CLASSIFIER: Final = Form("newsportal model", 1, 512 << 20, 8 << 20)  # far above any model of ours (about 20 MB)
 MOST_ARRAYS: Final = 64
 
 METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # How the parts of a model may be packed: :func:`pack` deflates them
@@ -37,65 +45,65 @@ DAMAGE: Final = (
 """What zipfile, zlib and NumPy raise on damaged bytes."""
 
 
-def pack(facts: Mapping[str, Any], arrays: Arrays) -> bytes:
+def pack(facts: Mapping[str, Any], arrays: Arrays, form: Form = CLASSIFIER) -> bytes:
     """``facts`` (JSON) and ``arrays`` (no objects) as one file; the same bytes for the same values."""
-    text = json.dumps({**facts, "kind": KIND, "format": FORMAT}, ensure_ascii=False, sort_keys=True)
+    text = json.dumps({**facts, "kind": form.kind, "format": form.format}, ensure_ascii=False, sort_keys=True)
     out = BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        for name, array in {HEADER: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}.items():
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=form.compression) as archive:
+        for name, array in {form.header: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}.items():
             raw = BytesIO()
             np.lib.format.write_array(raw, np.ascontiguousarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), raw.getvalue(), zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), raw.getvalue(), zipfile.ZIP_DEFLATED, form.compression)
     return out.getvalue()
 
 
-def header(data: bytes) -> dict[str, Any]:
+def header(data: bytes, form: Form = CLASSIFIER) -> dict[str, Any]:
     """The header alone. Raises ``ModelError`` for a file that is none of ours, damaged, or of a newer version."""
-    with _opened(data) as archive:
-        return _header(archive)
+    with _opened(data, form) as archive:
+        return _header(archive, form)
 
 
-def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def unpack(data: bytes, form: Form = CLASSIFIER) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Header and arrays. Raises ``ModelError`` as :func:`header` does."""
-    with _opened(data) as archive:
-        facts = _header(archive)
+    with _opened(data, form) as archive:
+        facts = _header(archive, form)
         names = [info.filename.removesuffix(".npy") for info in archive.infolist()]
-        return facts, {name: _array(archive, name) for name in names if name != HEADER}
+        return facts, {name: _array(archive, name, form) for name in names if name != form.header}
 
 
-def _opened(data: bytes) -> zipfile.ZipFile:
+def _opened(data: bytes, form: Form) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
         raise ModelError("this is no model file, or it is damaged") from error
     members = archive.infolist()
-    if len(members) > MOST_ARRAYS or sum(info.file_size for info in members) > LARGEST:
-        raise ModelError(f"the model is larger than {LARGEST >> 20} MiB when unpacked, or has more than {MOST_ARRAYS} parts")
+    if len(members) > MOST_ARRAYS or sum(info.file_size for info in members) > form.largest:
+        raise ModelError(f"the model is larger than {form.largest >> 20} MiB when unpacked, or has more than {MOST_ARRAYS} parts")
     if any(info.compress_type not in METHODS for info in members):
         raise ModelError("this is no model file of newsportal: its parts are packed in another way")
     return archive
 
 
-def _header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    found = {info.filename: info for info in archive.infolist()}.get(f"{HEADER}.npy")
-    if found is None or found.file_size > LARGEST_HEADER:
+def _header(archive: zipfile.ZipFile, form: Form) -> dict[str, Any]:
+    found = {info.filename: info for info in archive.infolist()}.get(f"{form.header}.npy")
+    if found is None or found.file_size > form.largest_header:
         raise ModelError("this is no model file of newsportal: it has no header")
     try:
-        facts = json.loads(_array(archive, HEADER).tobytes())
+        facts = json.loads(_array(archive, form.header, form).tobytes())
     except (ValueError, RecursionError) as error:
         raise ModelError("the model's header is damaged") from error
-    if not isinstance(facts, dict) or facts.get("kind") != KIND or not isinstance(facts.get("format"), int):
+    if not isinstance(facts, dict) or facts.get("kind") != form.kind or not isinstance(facts.get("format"), int):
         raise ModelError("this is no model file of newsportal")
-    if facts["format"] > FORMAT:
-        raise ModelError(f"the model has format {facts['format']}, this version reads up to {FORMAT}: update newsportal or train anew")
+    if facts["format"] > form.format:
+        raise ModelError(f"the model has format {facts['format']}, this version reads up to {form.format}: update newsportal or train anew")
     return facts
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+def _array(archive: zipfile.ZipFile, name: str, form: Form) -> NDArray[Any]:
     """One array. Its own header cannot ask for more memory than the archive says the file has: the read would come short."""
     try:
         with archive.open(f"{name}.npy") as member:
-            raw = member.read(LARGEST + 1)
+            raw = member.read(form.largest + 1)
         stream = BytesIO(raw)
         if np.lib.format.read_magic(stream) != (1, 0):
             raise ValueError("an unknown version of NumPy's format")

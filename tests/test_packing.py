@@ -1,14 +1,14 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from newsportal.classify import packing
 from newsportal.classify.base import Example, restore, train
-from newsportal.classify.packing import header, pack, unpack
 from newsportal.errors import ModelError
+from newsportal.packing import CLASSIFIER, header, pack, unpack
 
 ARRAYS = {"weights": np.arange(6, dtype=np.float16).reshape(2, 3), "empty": np.zeros(0, dtype=np.uint32)}
 
@@ -40,7 +40,7 @@ def test_a_foreign_archive_is_refused():
 
 
 def test_a_newer_format_says_so():
-    text = json.dumps({"kind": packing.KIND, "format": packing.FORMAT + 1}).encode()
+    text = json.dumps({"kind": CLASSIFIER.kind, "format": CLASSIFIER.format + 1}).encode()
     with pytest.raises(ModelError, match="update newsportal"):
         header(_npz(header=np.frombuffer(text, np.uint8)))
 
@@ -63,15 +63,14 @@ def test_every_damaged_byte_is_told_or_harmless():
 
 def test_objects_never_load():
     with pytest.raises(ModelError):
-        unpack(_npz(header=np.array([{"kind": packing.KIND}], dtype=object)))
+        unpack(_npz(header=np.array([{"kind": CLASSIFIER.kind}], dtype=object)))
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch):
+def test_a_bomb_is_refused_before_it_is_unpacked():
     data = pack({}, {"zeros": np.zeros(1 << 20)})
     assert len(data) < 1 << 16
-    monkeypatch.setattr(packing, "LARGEST", 1 << 20)
     with pytest.raises(ModelError, match="larger than 1 MiB"):
-        header(data)
+        header(data, replace(CLASSIFIER, largest=1 << 20))
 
 
 def test_an_array_cannot_claim_more_than_it_has():
