@@ -20,11 +20,13 @@ from scrapy.utils.spider import DefaultSpider
 from newsportal.items import Article, Gallery, Thread
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.sources.loading import VARIABLE, packaged
+from newsportal.sources.places import Place
 from newsportal.sources.uris import mask
 
 if TYPE_CHECKING:
-    from scrapy import Spider
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
@@ -38,6 +40,8 @@ SWITCHED: Final = {
 }  # Switch -> what it is for: 200 modules, a tenth of a crawl's start
 
 COMMANDS: Final = "scrapy.commands."
+REFUSED: Final = frozenset({401, 403})  # statuses of a site that does not take a sign-in
+
 BENCH: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **UNHURRIED}  # Scrapy's own server on this machine
 
 
@@ -124,6 +128,29 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
     if sources.archive:
         found["NEWSPORTAL_ARCHIVE"] = str(sources.archive)
     return found
+
+
+class SignIns:
+    """The sign-ins of the sources of one crawl: put on where a request goes out, so that queue, log and archive never have them."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        addon = crawler.get_addon(SourcesAddon)
+        found = addon.sources.all() if addon is not None else ()
+        self._sources = {source.key: source for source in found if isinstance(source, Place) and source.signs_in}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def headers_of(self, request: Request) -> dict[str, str]:
+        """The headers that only this request may have; empty for one of another source, or to another host than its source's."""
+        source = self._sources.get(str(request.meta.get("source")))
+        return source.sign_in(request.url) if source is not None else {}
+
+    def is_refused(self, request: Request, response: Response, reason: str | None) -> bool:
+        """Whether the site does not take the sign-in any more: it says so, or shows the page to sign in (``reason`` ``login``)."""
+        asked = response.status in REFUSED and bool(self.headers_of(request))
+        return asked or (reason == "login" and request.meta.get("source") in self._sources)
 
 
 class NewsItemAdapter(AdapterInterface):

@@ -18,9 +18,9 @@ from scrapy.http import Headers, Response, TextResponse
 from scrapy.responsetypes import responsetypes
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from newsportal.crawl.addon import SignIns
 from newsportal.crawl.handlers.guarded import OF_PAGE, PACER, GuardedHandler, delay_of
 from newsportal.crawl.requests import host_of
-from newsportal.crawl.sign_in import SignIns
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
 from newsportal.messages import Message, joined
 from newsportal.net.archive import Exchange, Index, Recorded, Writer, open_index

@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from newsportal.crawl.sign_in import SignIns
+from newsportal.crawl.addon import SignIns
 from newsportal.text.dom import decode
 
 MAX_PAGE = 200_000  # Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.extractors.fields.date import Written, find_dates, parse_date
+from newsportal.extractors.fields.date import Written, find_dates, parse_date, plausible
 from newsportal.extractors.fields.date_forms import CHINA, KOREA, MONTH
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
@@ -204,7 +205,8 @@ def url_date(url: str, fetched: datetime, zone: tzinfo) -> datetime | None:
     """The day in an address: ``/2024/03/05/``, ``/20240305/``, ``t20240305_1.html``, ``/2024-03/05/``."""
     path = url.partition("://")[2].partition("/")[2]
     for match in (*URL_DATE.finditer(path), *URL_DATE_RUN.finditer(path)):
-        found = parse_date(f"{match['y']}-{match['m']}-{match['d']}", fetched, zone)
-        if found:
-            return found
+        with suppress(ValueError):  # the 30th of February
+            found = datetime(int(match["y"]), int(match["m"]), int(match["d"]), tzinfo=zone)
+            if plausible(found, fetched):
+                return found
     return None
