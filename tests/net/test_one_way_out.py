@@ -43,14 +43,14 @@ DRIVERS = {
     "pymongo": ("services/publishing/",),
     "elasticsearch": ("search/", "services/publishing/"),
     "elastic_transport": ("search/", "services/publishing/"),
-    "pyspark": ("services/recommending/spark.py",),
+    "pyspark": ("services/spark.py",),
     "apprise": ("services/alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
     "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts
     "scrapyd": (),
     "scrapyd_client": ("cli/deploy.py",),
     "subprocess": ("services/jobs/local.py", "net/rendering/"),
     "asyncio.subprocess": ("net/rendering/",),
-    "multiprocessing": ("crawl/reader_pool.py",),  # pipes between a crawl and its own readers: see PIPES
+    "multiprocessing": ("crawl/reader_pool.py", "processing/mapping.py"),  # pipes to processes of our own: see PIPES
 }
 """What connects to where the operator's own URI says, or starts programs, and the rooms or files that may use it."""
 

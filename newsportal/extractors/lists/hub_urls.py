@@ -65,7 +65,7 @@ THREAD = re.compile(
     r"/(?:thread[-_/]?\w|threads?/|topics?/[\w-]*\d|t/(?:[^/]+/)?\d|discussions?/\d|read\.php\?|d/\d|questions?/\d|Forum/\d|topic\.\w+\?"
     r"|forums?/(?:[^/]+/)*[^/]*\d[^/]*\.html)|viewthread|showthread|viewtopic|showtopic|topic_show|\?(?:tid|mnr)=\d|&(?:tid|mnr)=\d"
     r"|tieba\.[^/]+/p/\d|-t\d{3,}\.html|_t\d{3,}\.html"
-)  # Each choice begins with a character, not a class: then :mod:`re` passes over all places that have none of them
+)  # Each choice begins with a character, not a class: then ``re`` passes over all places that have none of them
 BOARD = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community|talk)\d?\.|/(?:forums?|bbs|boards?|viewforum|forumdisplay)\b|forum-\d"
 )
