@@ -73,6 +73,7 @@ CHANGED_TITLED: Final = 0.8
 none of its numbers is the next one."""
 
 FEWEST: Final = 16  # runs that must be left when the common ones are gone: a sentence
+FEWEST_TITLED: Final = 12  # … under the same title: a flash
 REASONS: Final[dict[Relation, str]] = {"same": "edited-text", "part": "part-of-text", "contains": "contains-text"}
 
 
@@ -117,7 +118,7 @@ def overlap(new: Codes, old: Codes, common: Codes, limit: int) -> Overlap:
 def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
     """Whether the overlap makes the new text a repost of the text called ``earlier``."""
     if (
-        (found.shared < FEWEST and not (same_title and found.containment == 1))
+        (found.shared < (FEWEST_TITLED if same_title else FEWEST) and not (same_title and found.containment == 1))
         or found.containment < ENOUGH
         or _refilled(found, same_title)
         or (same_title and found.containment < CHANGED_TITLED and not _numbers_agree(found, 1.0))
