@@ -110,7 +110,9 @@ def imap_server(context: ssl.SSLContext | None = None) -> Iterator[ImapServer]:
         made.port = server.server_address[1]
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
-        yield made
-        made.ended.set()
-        server.shutdown()
-        thread.join()
+        try:
+            yield made
+        finally:
+            made.ended.set()
+            server.shutdown()
+            thread.join()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from scrapy.http import Request, Response
 
-from newsportal.crawl.handlers.mailbox import MailboxResponse
+from newsportal.crawl.handlers.mailbox import NOWHERE, MailboxResponse
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.reader_pool import Interrupted
 from newsportal.crawl.requests import is_entry
@@ -27,8 +28,6 @@ from newsportal.store.results import SourceState
 
 logger = logging.getLogger(__name__)
 
-NOWHERE: Final = "mailbox://localhost/"
-
 
 class NewsletterSpider(NewsSpider):
     """Each mail is an article, read once; with ``articles: true`` the pages to which it links are fetched instead."""
@@ -44,7 +43,8 @@ class NewsletterSpider(NewsSpider):
         return Newsletter(name=SAMPLE, folder=Path())
 
     async def visit(self, source: Newsletter, state: SourceState) -> AsyncIterator[Request]:
-        yield self.list_page(source.mailbox.address, source, self.parse_mails, state=state)
+        known = (await self.tracker.state(source.key)).validators  # the position holds in thorough visits, too: a mail does not change
+        yield self.list_page(source.mailbox.address, source, self.parse_mails, state=replace(state, validators=known))
 
     async def parse_mails(self, response: MailboxResponse, source: Newsletter) -> AsyncIterator[Any]:
         links: list[Link] = []

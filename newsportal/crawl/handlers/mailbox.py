@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import UnsupportedURLSchemeError
@@ -13,11 +16,14 @@ from scrapy.http import Response
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.handlers.handler import ALLOW_PRIVATE, MISSING, REPLAY
 from newsportal.net.egress import Policy
-from newsportal.net.egress.mailbox import RawMail, read_mailbox
+from newsportal.net.egress.mailbox import Fetched, RawMail, read_mailbox
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+
+NOWHERE = "mailbox://localhost/"  # the address of a mail whose text is there
 
 
 class MailboxResponse(Response):
@@ -45,12 +51,27 @@ class MailboxHandler(BaseDownloadHandler):
         source = self._sources.get(str(request.meta.get("source"))) or self._by_address.get(request.url)
         if source is None:
             raise UnsupportedURLSchemeError(f"no newsletter of sources.yaml is at {request.url}")
-        if self._replays:  # mails are not archived
+        if self._replays or request.url == NOWHERE:  # mails are not archived; the text of one that was put back is in its link
             return Response(request.url, status=MISSING, flags=["replay-missing"])
         after = (request.headers.get("If-None-Match") or b"").decode() or None
         timeout = self.crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
-        found = await asyncio.to_thread(read_mailbox, source.mailbox, source.wanted(after, datetime.now(UTC)), self._policy, timeout)
-        unchanged = after is not None and not found.mails and not found.left
+        found = await _in_a_thread(read_mailbox, source.mailbox, source.wanted(after, datetime.now(UTC)), self._policy, timeout)
+        unchanged = after is not None and found.position == after and not found.left
         response = MailboxResponse(request.url, 304 if unchanged else 200, {"ETag": found.position} if found.position else None)
         response.mails, response.left = found.mails, found.left
         return response
+
+
+async def _in_a_thread(function: Callable[..., Fetched], *args: Any) -> Fetched:
+    """In a thread of its own that nobody waits for: a server that hangs must hold up neither the store's work nor the end of the crawl."""
+    answer: Future[Fetched] = Future()
+    answer.set_running_or_notify_cancel()
+
+    def work() -> None:
+        try:
+            answer.set_result(function(*args))
+        except BaseException as error:  # noqa: BLE001  it is raised where the answer is waited for
+            answer.set_exception(error)
+
+    threading.Thread(target=work, name="mailbox", daemon=True).start()
+    return await asyncio.wrap_future(answer)

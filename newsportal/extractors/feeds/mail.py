@@ -139,9 +139,9 @@ def _header(message: Message, name: str) -> str:
 def _body(message: Message) -> str | None:
     """The first part of HTML, else of plain text as HTML, that is not attached."""
     plain = None
-    for part in message.walk():
+    for part in _read_parts(message):
         kind = part.get_content_type()
-        if kind not in ("text/html", "text/plain") or (part.get_content_disposition() or "") == "attachment":
+        if kind not in ("text/html", "text/plain"):
             continue
         payload = part.get_payload(decode=True)
         if not isinstance(payload, bytes) or not payload.strip():
@@ -153,6 +153,16 @@ def _body(message: Message) -> str | None:
         if plain is None:
             plain = _marked_up(text, flowed=str(part.get_param("format")).lower() == "flowed")
     return plain
+
+
+def _read_parts(message: Message) -> Iterator[Message]:
+    """The parts that are read with the mail: of what is attached, as of a mail that is forwarded as a file, none."""
+    if message.get_content_disposition() == "attachment":
+        return
+    yield message
+    for part in message.get_payload() if message.is_multipart() else ():
+        if isinstance(part, Message):
+            yield from _read_parts(part)
 
 
 def _marked_up(text: str, *, flowed: bool) -> str:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.utils import format_datetime
+from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote
 
@@ -202,13 +203,14 @@ def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
     except imaplib.IMAP4.abort:
         raise
     except imaplib.IMAP4.error as error:
-        raise FetchFailed(box.address, "mail-login", _one_line(error).replace(box.password, "***")) from error
+        raise FetchFailed(box.address, "mail-login", "LOGIN") from error  # what the server says may hold the password
     status, found = connection.select(f'"{_utf7(box.folder)}"', readonly=True)
     if status != "OK":
         raise FetchFailed(box.address, "mail-folder", _one_line(found))
-    validity = int(connection.response("UIDVALIDITY")[1][0] or 0)
+    who = blake2b(box.user.encode(), digest_size=4).hexdigest()  # the same folder of another user is another one
+    validity = f"{int(connection.response('UIDVALIDITY')[1][0] or 0)}-{who}"
     before, _, last = (wanted.after or "").partition(".")
-    known = int(last) if before == str(validity) and last.isdigit() else 0
+    known = int(last) if before == validity and last.isdigit() else 0
     asked = ("UID", f"{known + 1}:*") if known else ("SINCE", "-".join(format_datetime(wanted.since).split()[1:4]))
     answer = b" ".join(one for one in connection.uid_command("SEARCH", *asked) if isinstance(one, bytes))
     uids = sorted({uid for uid in map(int, answer.split()) if uid > known})  # n:* names the last mail, however old
@@ -245,7 +247,7 @@ def _mail(connection: _Connection, uid: int) -> RawMail | None:
     if found is None:
         return None
     received = datetime.now(UTC)
-    with suppress(ValueError, OverflowError, OSError):  # a date that cannot be
+    with suppress(KeyError, ValueError, OverflowError, OSError):  # a date that cannot be
         if local := imaplib.Internaldate2tuple(found[0]):
             received = datetime.fromtimestamp(time.mktime(local), UTC)
     return RawMail(found[1], received)
@@ -303,7 +305,7 @@ def _read_folder(box: Mailbox, wanted: Wanted) -> Fetched:
 
 def _files(top: Path) -> Iterator[tuple[str, Path]]:
     """The mails of a folder, each with its position. Links are not followed."""
-    for place in (top, *filter(Path.is_dir, (top / "cur", top / "new"))):
+    for place in (top, *(place for place in (top / "cur", top / "new") if place.is_dir() and not place.is_symlink())):
         for file in place.iterdir():
             with suppress(FileNotFoundError):
                 status = file.lstat()
