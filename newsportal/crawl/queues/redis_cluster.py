@@ -231,7 +231,7 @@ class ClusterQueue(RedisQueue):
     def _allowed(self, part: RedisQueue, left: int) -> int:
         """How many requests of this partition may be taken now."""
         suspect = any(tries >= SUSPECT_TRIES for one in self.parts for tries in one.leased.values())
-        drains = any(one.draining for one in self.parts if one is not part) and not part.draining
+        drains = not part.draining and any(one.draining for one in self.parts if one is not part and not self._is_away(one))
         return 0 if suspect or drains else left
 
     @property
@@ -251,11 +251,10 @@ class ClusterQueue(RedisQueue):
         try:
             answer = call(part)
         except FrontierUnavailable as error:
-            if part.away:
-                now = time.monotonic()
-                self._nodes_away[node] = (now + max(AWAY, 5 * (now - began)), error)
-                if fault is None:
-                    logger.warning("node %s of the queue does not serve (%s): its hosts wait, the others go on", node, error)
+            part.away, now = True, time.monotonic()  # a node that answers with an error, as while its disk is full, does not serve either
+            self._nodes_away[node] = (now + max(AWAY, 5 * (now - began)), error)
+            if fault is None:
+                logger.warning("node %s of the queue does not serve (%s): its hosts wait, the others go on", node, error)
             raise
         if self._nodes_away.pop(node, None) is not None:
             logger.warning("node %s of the queue serves again", node)

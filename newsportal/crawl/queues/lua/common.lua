@@ -7,7 +7,8 @@ local ctx = cjson.decode(ARGV[1])
 local ME, P = ctx.me, ctx.frontier
 local call = redis.call
 
-local FORM = '3'
+local FORM = '4'
+local READABLE = {['3'] = true, [FORM] = true}  -- in 3 each task had its body here; a table's tasks have none since
 local SUSPECT = 2          -- workers died with it: handed out alone (base.py)
 local WANT = 10            -- seconds for which a wish for a host counts
 local RESERVE = 2          -- seconds for which a freed host rests for all but the worker that wished it
@@ -56,7 +57,7 @@ local function refusal()
     local kind = call('TYPE', SEEN).ok
     return kind ~= 'none' and kind ~= 'zset' and 'FOREIGN ' .. SEEN
   end
-  if about[1] ~= FORM then return 'FORM ' .. about[1] end
+  if not READABLE[about[1]] then return 'FORM ' .. about[1] end
   return about[2] ~= ctx.owner and not idle() and 'OWNER ' .. (about[3] or '')
 end
 
