@@ -31,7 +31,7 @@ class RepeatedSentences:
 
     def add(self, story: str, site: str, text: str) -> None:
         """Count the sentences of a story. The same story counts once, however often it is added."""
-        for key in {_key(site, sentence) for sentence in SENTENCE.findall(text) if len(sentence.strip()) >= SHORTEST}:
+        for key in dict.fromkeys(_key(site, sentence) for sentence in SENTENCE.findall(text) if len(sentence.strip()) >= SHORTEST):
             stories = self._stories.get(key, ())
             if len(stories) < STORIES and story not in stories:
                 self._stories[key] = (*stories, story)

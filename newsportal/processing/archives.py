@@ -48,7 +48,10 @@ class Archive:
             found.append(url)
             if answer.status // 100 != 3 or not answer.location:
                 return found
-            url = urljoin(url, answer.location.strip())
+            try:
+                url = urljoin(url, answer.location.strip())
+            except ValueError:
+                return []
         return []
 
     def part(self, urls: Sequence[str]) -> IndexPart:

@@ -103,6 +103,8 @@ CARD: Final = "twitter:label1"
 WRITTEN_BY: Final = re.compile(
     r"(?:written|posted) by|authors?|verfasst von|geschrieben von|[ée]crit par|escrito por|scritto da|作者|撰文", re.IGNORECASE
 )  # What ``twitter:label1`` says where ``twitter:data1`` is the author (WordPress, Ghost)
+MAX_DECLARED_CHARS: Final = 500  # of a name that a page declares
+MAX_CLASS_CHARS: Final = 200
 MAX_BYLINES: Final = 2000
 MAX_BYLINE_CHARS: Final = 80  # Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph
 MAX_PARTS: Final = 10  # a line of more elements is a navigation
@@ -167,7 +169,9 @@ def is_name(name: str) -> bool:
 
 
 def _bare(name: str) -> str:
-    name = AFTER.sub("", FIRST_WORD.sub("", ROLE_FIRST.sub("", html.unescape(name) if "&" in name else name)))
+    name = name[:MAX_DECLARED_CHARS]
+    name = clean(html.unescape(name)) if "&" in name else name
+    name = AFTER.sub("", FIRST_WORD.sub("", ROLE_FIRST.sub("", name)))
     return name.partition(",")[0] if len(name) > DESCRIBED_CHARS and not CJK.search(name) else name
 
 
@@ -231,7 +235,7 @@ def _marked(document: dom.Document, heading: str | None) -> Iterator[list[str]]:
     around |= set(document.root.iter("body"))
     for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
         says = "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower())
-        name = node.get("class") or ""
+        name = (node.get("class") or "")[:MAX_CLASS_CHARS]
         says = says or (ELEMENT_CLASS.search(name) is not None and not BESIDE_NAME.search(name))
         if not says and not (node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "")):
             continue

@@ -94,15 +94,16 @@ def best_date(
     if beside and score >= SURE:
         return beside
     found = script_date(document.html, fetched, zone) or beside or address or (link.published if link else None)
-    return found or _changed(document, meta, fetched, zone)
+    return found or _changed(document, meta, fetched, zone, day_first(language))
 
 
-def _changed(document: dom.Document, meta: Metadata, fetched: datetime, zone: tzinfo) -> datetime | None:
+def _changed(document: dom.Document, meta: Metadata, fetched: datetime, zone: tzinfo, first: bool) -> datetime | None:
     """When the article was last changed, for one that says nothing else."""
     values = filter(None, (meta.article("dateModified"), *map(meta.get, META_CHANGES)))
     said = next((found for value in values if (found := parse_date(value[:MACHINE_CHARS], fetched, zone))), None)
     short = (line for line in document.lines if len(line) <= LONGEST_LINE)
-    written = (found for line in short for found in find_dates(line, fetched, zone) if LATER.search(line[: found.start]))
+    days = (line for line in short if LATER.search(line))
+    written = (found for line in days for found in find_dates(line, fetched, zone, first) if LATER.search(line[: found.start]))
     return said or next((found.when for found in written if found.has_year), None)
 
 

@@ -62,7 +62,7 @@ NOT_POSTED: Final = re.compile(
 )  # What says that a date is not that of the post: of the member, of a change, of an attachment, of a vote
 _MEMBER_KEY: Final = r"(?:uid|userid|user_id|mid|memberid|member_id|showuser|u|un|username)[=/-]\w"
 MEMBER_LINK: Final = re.compile(  # of an address in lower case; each choice begins with a character, so that re passes over all others
-    rf"\?{_MEMBER_KEY}|&{_MEMBER_KEY}|;{_MEMBER_KEY}|/(?:{_MEMBER_KEY}|users?/|members?/|profil|space[-/.]|people/|participant|home/main"
+    rf"\?{_MEMBER_KEY}|&{_MEMBER_KEY}|;{_MEMBER_KEY}|/(?:{_MEMBER_KEY}|u/|users?/|members?/|profil|space[-/.]|people/|participant|home/main"
     r"|benutzer|mitglied|membre|usuario|utilisateur|author/|player|@[\w.-]+$|user[.-]|forum/user)|memberlist\.php|member\.php|space-uid"
     r"|mod=space|action[=,-](?:view)?pro|viewprofile|profile[.,]|userinfo|userdetail|showprofile|query\?user|dispuser"
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-from newsportal.extractors.article.hints import ancestors
+from newsportal.extractors.article.hints import MAX_NAME_CHARS, ancestors
 from newsportal.extractors.lists.hub_urls import Address
 from newsportal.text import clean, dom
 
@@ -129,7 +129,7 @@ def _named(node: dom.Element) -> str | None:
         by_tag = None  # <header> of an article card
     if by_tag:
         return by_tag
-    return _named_place(node.get("class") or "", node.get("id") or "")
+    return _named_place((node.get("class") or "")[:MAX_NAME_CHARS], (node.get("id") or "")[:MAX_NAME_CHARS])
 
 
 @lru_cache(maxsize=4096)
