@@ -20,8 +20,9 @@ from local_servers.machine import UNPRIVILEGED, Missing, signalled, there
 
 TIED = Path(__file__).with_name("tied.py")
 
-PORTS = range(20000, 32000)
-"""Below the ports that outgoing connections get (32768 and up): a server that was killed finds its own still free."""
+PORTS = range(12_000, 22_000)
+"""Below the ports that outgoing connections get (32768 and up): a server that was killed finds its own still free; so do nodes of a Redis
+Cluster, which listen at the port 10,000 above, too."""
 
 START_SECONDS = 180
 """Until a server must answer. Elasticsearch takes 12 s on two idle cores; a loaded machine several times as long."""
