@@ -22,7 +22,7 @@ from newsportal.store.dialects import chunks
 from newsportal.store.store import Store
 
 LATER = 409  # the status of a write that found a later state, which stays
-GONE = 404  # the status of a deletion that found nothing
+GONE, NO_INDEX, NO_ALIAS = 404, "no such index", "require_alias"  # a rebuild took away an index behind its alias, or nobody made one
 
 
 def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
@@ -43,7 +43,7 @@ def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Seq
         (item,) = answered_item.values()
         if item["status"] < 300 or item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found"):
             continue
-        if item["status"] not in BUSY or FULL in cause(item):
+        if (NO_INDEX not in cause(item) or NO_ALIAS in cause(item)) and (item["status"] not in BUSY or FULL in cause(item)):
             raise answered(item["status"], cause(item), connection.place)
         left.append(lines)
     if len(left) == len(writes):
