@@ -14,7 +14,7 @@ from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import SourcesFile
 from newsportal.cli.output import print_json
 from newsportal.messages import format_time
-from newsportal.services.briefing import DAY, EVENTS, Briefing, as_dict, by_source, compile_briefing, day_range
+from newsportal.services.briefing import DAY, EVENTS, Briefing, as_dict, compile_briefing, day_range, passages
 from newsportal.text import clean
 
 Format = Literal["md", "html", "json"]
@@ -49,9 +49,8 @@ def markdown(made: Briefing) -> str:
     lines = [f"# {heading(made)}", ""]
     for event in made.events:
         lines += [f"## {clean(event.title)} ({event.sites})", ""]
-        for quotes in by_source(event.quotes):
-            said = " ".join(quote.text for quote in quotes)
-            lines += [f"{said} ([{clean(quotes[0].site)}](<{clean(quotes[0].url)}>))", ""]
+        for quote in passages(event.quotes):
+            lines += [f"{quote.text} ([{clean(quote.site)}](<{clean(quote.url)}>))", ""]
     return "\n".join(lines if made.events else [*lines, "nothing new"]).rstrip()
 
 
@@ -60,9 +59,7 @@ def html(made: Briefing) -> str:
     parts = [f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{escape(heading(made))}</title>\n<h1>{escape(heading(made))}</h1>']
     for event in made.events:
         parts.append(f"<h2>{escape(clean(event.title))}</h2>")
-        for quotes in by_source(event.quotes):
-            said = escape(" ".join(quote.text for quote in quotes))
-            parts.append(f'<p>{said} <a href="{escape(quotes[0].url)}">{escape(clean(quotes[0].site))}</a></p>')
+        parts += (f'<p>{escape(one.text)} <a href="{escape(one.url)}">{escape(clean(one.site))}</a></p>' for one in passages(event.quotes))
     return "\n".join(parts)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from itertools import groupby
 from typing import Any, Final
@@ -28,6 +29,9 @@ BEGINNING: Final = 100
 """Characters of a story of which no whole sentence can be taken."""
 
 DAY: Final = timedelta(days=1)
+
+WITHOUT_BLANK: Final = re.compile(r"(?<=[{0}])\n|\n(?=[{0}])".format(r"\u3000-\u303f\u3400-\u9fff\uff00-\uffef"))
+"""Ends of sentences beside Chinese characters and punctuation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +148,10 @@ def _quote(story: Story, text: str) -> Quote:
     return Quote(text, story.id, story.head.title, story.head.publisher, story.head.url)
 
 
-def by_source(quotes: Sequence[Quote]) -> list[list[Quote]]:
-    """Neighbouring sentences of one article together."""
-    return [list(same) for _, same in groupby(quotes, key=lambda quote: quote.story)]
+def passages(quotes: Iterable[Quote]) -> list[Quote]:
+    """Neighbouring sentences of one article as one quote; beside Chinese characters no blank parts them."""
+    together = [list(same) for _, same in groupby(quotes, key=lambda quote: quote.story)]
+    return [replace(same[0], text=WITHOUT_BLANK.sub("", "\n".join(quote.text for quote in same)).replace("\n", " ")) for same in together]
 
 
 def as_dict(made: Briefing) -> dict[str, Any]:

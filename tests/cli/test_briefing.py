@@ -38,7 +38,7 @@ def run(file: Path, *words: str) -> str:
 def test_a_day_in_three_formats(file: Path) -> None:
     told = run(file, "--date", "2026-05-20")
     assert "## 渡轮<下水> (1)" in told
-    assert "远山船厂的新渡轮今天下水，渡轮载客三百人。 首航定在五月一日，票价十元。 ([晨光网](<https://a.example/1?a=1&b=2>))" in told
+    assert "远山船厂的新渡轮今天下水，渡轮载客三百人。首航定在五月一日，票价十元。 ([晨光网](<https://a.example/1?a=1&b=2>))" in told
     page = run(file, "--date", "2026-05-20", "--format", "html", "--topic", "航运")
     assert "<h2>渡轮&lt;下水&gt;</h2>" in page
     assert 'href="https://a.example/1?a=1&amp;b=2"' in page

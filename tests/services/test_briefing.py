@@ -13,7 +13,7 @@ import pytest
 from factories import empty_store
 
 from newsportal.items import Article, Link
-from newsportal.services.briefing import DAY, as_dict, by_source, compile_briefing, day_range
+from newsportal.services.briefing import DAY, Quote, as_dict, compile_briefing, day_range, passages
 from newsportal.services.events.editing import rename
 from newsportal.services.events.following import vector_over
 from newsportal.store.events import Placed
@@ -52,10 +52,24 @@ def test_events_come_with_sentences_of_their_articles(store: Store) -> None:
     assert 2 <= len(first.quotes) <= 4
     assert all(quote.text in FERRY + FERRY_TOO for quote in first.quotes)
     assert any("票价十元" in quote.text and quote.site == "海港晚报" for quote in first.quotes)
-    assert [quotes[0].site for quotes in by_source(second.quotes)] == ["晨光网"]
+    assert [quote.site for quote in passages(second.quotes)] == ["晨光网"]
     assert [story["id"] for story in as_dict(made)["events"][0]["stories"]].count(ferry) == 1
     assert [event.title for event in compile_briefing(store, NOW - DAY, NOW, topic="航运").events] == ["远山船厂渡轮下水"]
     assert len(compile_briefing(store, NOW - DAY, NOW, count=1).events) == 1
+
+
+def test_sentences_that_follow_each_other_are_one_passage() -> None:
+    def quotes(story: str, *texts: str) -> list[Quote]:
+        return [Quote(text, story, story, "晨光网", f"https://example.org/{story}") for text in texts]
+
+    told = [
+        *quotes("a", "渡轮今天下水。", "“载客三百人。”", "首航定在五月。"),
+        *quotes("b", "It sails.", "It is new."),
+        *quotes("a", "票价十元。"),
+    ]
+    assert [(quote.story, quote.text) for quote in passages(told)] == [
+        ("a", "渡轮今天下水。“载客三百人。”首航定在五月。"), ("b", "It sails. It is new."), ("a", "票价十元。"),
+    ]  # fmt: skip
 
 
 def test_what_the_day_before_told_is_known(store: Store) -> None:

@@ -15,7 +15,7 @@ from newsportal.portal.preferences import last_visit, remember_visit
 from newsportal.portal.reading.feed_formats import FORMATS, Entry
 from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_answer
 from newsportal.portal.render import address, render
-from newsportal.services.briefing import DAY, Briefing, by_source, compile_briefing, day_range
+from newsportal.services.briefing import DAY, Briefing, compile_briefing, day_range, passages
 from newsportal.store.lists import ArticleFilter
 from newsportal.text import clean
 
@@ -96,7 +96,7 @@ def page(request: Request, visit: Visit, day: date | None, since: datetime, unti
     here = visit.clock.local(visit.clock.now).date()
     name, before = address("/briefing", topic=topic), (day or here) - DAY
     answer = render(
-        request, "briefing.html", made=made, day=day, topic=topic, topics=visit.portal.topics(), seen=seen, by_source=by_source,
+        request, "briefing.html", made=made, day=day, topic=topic, topics=visit.portal.topics(), seen=seen, passages=passages,
         new=sum(event.last > seen for event in made.events) if seen else 0,
         earlier=address(f"/briefing/{before}", topic=topic) if has_stories(visit, before) else None,
         later=(address(f"/briefing/{day + DAY}", topic=topic) if day < here else name) if day else None,
@@ -112,9 +112,9 @@ def entry(visit: Visit, made: Briefing, day: date, base: str) -> Entry:
     parts = []
     for event in made.events:
         parts.append(Markup("<h2>{}</h2>").format(clean(event.title)))
-        for quotes in by_source(event.quotes):
-            link = Markup('<a href="{}">{}</a>').format(f"{base}/story/{quotes[0].story}", clean(quotes[0].site))
-            parts.append(Markup("<p>{} {}</p>").format(" ".join(quote.text for quote in quotes), link))
+        for quote in passages(event.quotes):
+            link = Markup('<a href="{}">{}</a>').format(f"{base}/story/{quote.story}", clean(quote.site))
+            parts.append(Markup("<p>{} {}</p>").format(quote.text, link))
     id = blake2b(f"{made.topic or ''}\n{day}".encode(), digest_size=16).hexdigest()
     ended = made.until.astimezone(UTC)
     title = f"{visit.say('Briefing')} {day}"

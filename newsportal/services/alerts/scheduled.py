@@ -10,7 +10,7 @@ from typing import Final
 from newsportal.services.accounts.alerts import SCHEDULED, Alert, Message
 from newsportal.services.alerts.base import WORDS, Item, headline
 from newsportal.services.alerts.matching import due_at
-from newsportal.services.briefing import BriefEvent, by_source, compile_briefing
+from newsportal.services.briefing import BriefEvent, compile_briefing, passages
 from newsportal.services.rising import ENTRIES, Board, BoardEntry, replay_boards
 from newsportal.store.store import Store
 from newsportal.text import clean, fold_characters
@@ -77,9 +77,9 @@ def briefing_items(store: Store, alert: Alert, spans: Sequence[Span], url: str |
 def _brief_item(event: BriefEvent, url: str | None) -> Item:
     head = event.stories[0]
     said = []
-    for quotes in by_source(event.quotes):
-        address = f"{url}/story/{quotes[0].story}" if url else quotes[0].url
-        said.append(f"{' '.join(clean(quote.text) for quote in quotes)}\n{headline(quotes[0].site)} {address}")
+    for quote in passages(event.quotes):
+        address = f"{url}/story/{quote.story}" if url else quote.url
+        said.append(f"{clean(quote.text)}\n{headline(quote.site)} {address}")
     own = f"event/{event.event}" if event.event else f"story/{head.id}"
     address = f"{url}/{own}" if url else head.head.url
     return Item(head.id, headline(event.title), headline(head.head.publisher), address, event.sites, "\n".join(said))
