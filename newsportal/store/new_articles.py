@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Table, bindparam, insert, null, select, union_all
+from sqlalchemy import CompoundSelect, Connection, Table, insert, null, select, union_all
 
 from newsportal.dedup.fingerprints import Codes
 from newsportal.dedup.shingle_index import indexed
@@ -18,29 +18,25 @@ from newsportal.store.columns import name
 from newsportal.store.dialects import chunks, upsert
 from newsportal.store.folding import NEW_LABELS, founded, key_rows, labels_of
 from newsportal.store.prints import Printed
-from newsportal.store.tables import ALIASES, ARTICLES, FOLD_KEYS, LABELS, PRINTS, STORIES, TOPICS
+from newsportal.store.reading import FIND_ALL, IDS
+from newsportal.store.tables import ARTICLES, FOLD_KEYS, LABELS, PRINTS, STORIES, TOPICS
 
 NEW_ARTICLE, NEW_STORY = insert(ARTICLES), insert(STORIES)
-_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-THERE = union_all(
-    select(ARTICLES.c.id, ARTICLES.c.id.label("article_id")).where(ARTICLES.c.id.in_(_IDS)),
-    select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(_IDS)),
-    select(STORIES.c.id, null()).where(STORIES.c.id.in_(_IDS)),
-)
+FIND_STORIES_TOO: CompoundSelect[Any] = union_all(*FIND_ALL.selects, select(STORIES.c.id, null()).where(STORIES.c.id.in_(IDS)))
 
 
 @dataclass(frozen=True, slots=True)
-class There:
+class Existing:
     """What is there of some identities: ``articles`` by id, itself or as an alias; ids that ``stories`` have."""
 
     articles: dict[str, str]
     stories: set[str]
 
 
-def there(connection: Connection, identities: Iterable[str]) -> There:
-    found = There({}, set())
+def find_existing(connection: Connection, identities: Iterable[str]) -> Existing:
+    found = Existing({}, set())
     for some in chunks(map(content_id, identities)):
-        for id, article_id in connection.execute(THERE, {"ids": some}):
+        for id, article_id in connection.execute(FIND_STORIES_TOO, {"ids": some}):
             if article_id is None:
                 found.stories.add(id)
             else:
@@ -54,17 +50,17 @@ def topic_rows(article_id: str, topics: Mapping[str, TopicMark]) -> list[dict[st
 
 @dataclass(slots=True)
 class NewRows:
-    """Rows that wait until :meth:`write`. Nobody finds their articles before: who :meth:`relates` to one of them has them written first."""
+    """Rows that wait until :meth:`write`. Nobody finds their articles before: who :meth:`may_repeat` one of them has them written first."""
 
     _rows: defaultdict[Table, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     _runs: set[int] = field(default_factory=set)
     _keys: set[str] = field(default_factory=set)
 
-    def relates(self, runs: Codes, keys: Collection[str]) -> bool:
+    def may_repeat(self, runs: Codes, keys: Collection[str]) -> bool:
         """Whether a text of these ``runs`` shares an indexed one, or a key, with an article that waits: else it cannot repeat one."""
         return not (self._keys.isdisjoint(keys) and self._runs.isdisjoint(runs.tolist()))
 
-    def found(self, founder: Mapping[str, Any], topics: Collection[str]) -> None:
+    def begin_story(self, founder: Mapping[str, Any], topics: Collection[str]) -> None:
         """A story of one article, under its id."""
         story = founded(founder)
         self._rows[STORIES].append(story)

@@ -23,14 +23,14 @@ FIND = union_all(
 )
 """The article of an identity. No identity is both: what is an article already does not become an alias."""
 
-_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 FIND_ALL = union_all(
-    select(ARTICLES.c.id, ARTICLES.c.id.label("article_id")).where(ARTICLES.c.id.in_(_IDS)),
-    select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(_IDS)),
+    select(ARTICLES.c.id, ARTICLES.c.id.label("article_id")).where(ARTICLES.c.id.in_(IDS)),
+    select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(IDS)),
 )
 DECLARING = union_all(
     select(FIND_ALL.subquery(), literal(0).label("rank")),
-    select(DECLARED.c.id, DECLARED.c.article_id, literal(1)).where(DECLARED.c.id.in_(_IDS)),
+    select(DECLARED.c.id, DECLARED.c.article_id, literal(1)).where(DECLARED.c.id.in_(IDS)),
 )
 """The articles that are known by names, then those that declare them."""
 

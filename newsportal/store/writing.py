@@ -20,7 +20,7 @@ from newsportal.store.dialects import Part, upsert
 from newsportal.store.folding import choose, hashed, hidden_with, new_story, refresh, save_keys
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
-from newsportal.store.new_articles import NEW_ARTICLE, NewRows, There, there, topic_rows
+from newsportal.store.new_articles import NEW_ARTICLE, Existing, NewRows, find_existing, topic_rows
 from newsportal.store.prints import FinderIndex, Printed, PrintIndex, printed
 from newsportal.store.reading import find, find_stored
 from newsportal.store.results import Added
@@ -49,14 +49,14 @@ class Batch:
     connection: Connection
     index: PrintIndex
     now: datetime
-    there: There
+    existing: Existing
     _new: NewRows = field(default_factory=NewRows)
     _unread: bool = True  # the index does not know what others committed, or what was written here
 
     def add(self, article: Article, keys: Sequence[FoldKey], new: Printed) -> Added:
         row, hashes = row_of(article, now=self.now), hashed(keys)
-        id = self.there.articles.get(row["id"])
-        if id is not None or self.index.finder is not None or self._new.relates(new.fingerprint.runs, hashes):
+        id = self.existing.articles.get(row["id"])
+        if id is not None or self.index.finder is not None or self._new.may_repeat(new.fingerprint.runs, hashes):
             self.write()
         if self._unread:
             self.index.follow(self.connection)
@@ -80,11 +80,11 @@ class Batch:
         if found:
             self.write()
             story_id, hidden = found.story_id, hidden_with(self.connection, found.story_id)
-        elif id in self.there.stories:  # its founder was deleted, or taken out of it
+        elif id in self.existing.stories:  # its founder was deleted, or taken out of it
             story_id = new_story(self.connection, row, topics)
         else:
-            self._new.found(row, topics)
-        self.there.articles[id] = id
+            self._new.begin_story(row, topics)
+        self.existing.articles[id] = id
         self._new.add({"story_id": story_id, **row, **fold_columns(found), **hidden}, topic_rows(id, topics), hashes, new, self.now)
         if found:
             self.write()
@@ -250,7 +250,7 @@ class Writing(Part):
         self._read_prints()
         with self._prints.unless_it_fails(), self._write() as connection:
             self._follow(connection)
-            batch = Batch(connection, self._prints, now, there(connection, [identity_of(article) for article, _, _ in made]))
+            batch = Batch(connection, self._prints, now, find_existing(connection, [identity_of(article) for article, _, _ in made]))
             added = [batch.add(*one) for one in made]
             batch.write()
             finish_stored(connection, [article for article, _, _ in made])
