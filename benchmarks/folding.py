@@ -30,9 +30,9 @@ POSTINGS = 58
 """Indexed runs of a document of 700 characters."""
 
 
-def articles(follows: Chain, number: int) -> Iterator[Article]:
-    for one in documents(follows, number):
-        url = f"https://s{int(one.id) % 50}.example/{one.id}.html"
+def articles(follows: Chain, number: int, seed: int = 1) -> Iterator[Article]:
+    for one in documents(follows, number, seed):
+        url = f"https://s{int(one.id) % 50}.example/{seed}/{one.id}.html"
         link = Link(url=url, source="feed:x")
         yield Article(url=url, link=link, fetched=NOW, identity=url, title=one.title, text=one.text, published=one.published)
 

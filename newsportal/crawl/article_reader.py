@@ -92,11 +92,13 @@ class ArticleReader:
         """A further page: the link's words are the first page's. Raises ``NotApplicable``."""
         return self._read(link.source, page.url, PageReader.further, link, page)
 
-    def wrapped(self, article: Article) -> Extraction | None:
-        """What the source's own rule finds on the article's page; ``None`` without a rule or a page."""
-        if article.wrapped or article.page is None or article.source not in self._rules:
-            return article.wrapped
-        found: Extraction | None = self._call(apply_rule, self._rules[article.source], article.page)
+    def has_rule(self, article: Article) -> bool:
+        """Whether the source's own rule is to be applied to the article's page, and was not."""
+        return article.wrapped is None and article.page is not None and article.source in self._rules
+
+    def wrapped(self, article: Article) -> Extraction:
+        """What the source's own rule finds on the article's page, where it :meth:`has_rule`."""
+        found: Extraction = self._call(apply_rule, self._rules[article.source], article.page)
         return found
 
     def _read(self, source: str, url: str, read: Callable[..., PageRead], *given: Any) -> PageRead:

@@ -30,6 +30,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Never
 from weakref import ref
 
+from newsportal.classify.keywords import keywords
 from newsportal.crawl import plain_values
 from newsportal.errors import NotApplicable
 from newsportal.extractors.pages import make_page, read_article
@@ -247,6 +248,7 @@ def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
 def _load_tables() -> bool:
     """Load, once for all readers, what the first page makes a process load."""
     read_article(make_page(f"<title>{EXAMPLE}</title><p>{EXAMPLE * 9}", "https://example.com/2024/1.html"))
+    keywords(EXAMPLE, EXAMPLE)
     return True
 
 

@@ -52,8 +52,8 @@ class StoredUrls(ABC):
     def alias(self, names: Iterable[str], known: str) -> None:
         """These names lead to the article that is stored as ``known``, too. Raises ``StoreError`` if there is none."""
         others = set(names) - {known}
-        for name in others:
-            self._store.add_alias(name, known)
+        if others:
+            self._store.add_aliases(others, known)
         self.enter({known, *others})
 
     @abstractmethod

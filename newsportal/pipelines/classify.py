@@ -7,15 +7,18 @@ chose and by which words. Topics come from the source, the search, keywords, and
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from newsportal.classify import lexicon, topics
 from newsportal.classify.base import Classifier
-from newsportal.classify.keywords import keywords
+from newsportal.classify.keywords import Keyword, keywords
 from newsportal.classify.topics import EDITOR, KEYWORDS, SEARCH, SOURCE
 from newsportal.crawl.record import Loaded
+from newsportal.errors import NotApplicable
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
@@ -23,6 +26,8 @@ from newsportal.services.exchange.form import UNNAMED
 from newsportal.sources import Gallery, Sources
 from newsportal.sources.places import ArticlePlace
 from newsportal.store.labels import CATEGORIES
+
+logger = logging.getLogger(__name__)
 
 LEXICON: Final = lexicon.NAME
 PLAIN: Final = 0.5
@@ -60,8 +65,13 @@ class ClassifyPipeline(Stage):
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
 
     async def process(self, article: Article) -> Article:
-        """In a thread: a model takes some milliseconds, and to load one some hundred."""
-        found = await asyncio.to_thread(self.classified, article)
+        """Keywords, most of the work, are found in a reader; the rest in a thread: to load a model takes some hundred milliseconds."""
+        try:
+            words = await self.tracker.readers.read(keywords, article.title or "", article.text or "")
+        except NotApplicable as why:  # the article is whole without them
+            logger.warning("%s has no keywords: %s", article.url, why, extra={"url": article.url})
+            words = ()
+        found = await asyncio.to_thread(self.classified, article, words)
         if self._is_chosen(found):
             self._counts[found.source][found.category_by or "nobody"] += 1
         for mark in found.topic_marks:
@@ -71,8 +81,9 @@ class ClassifyPipeline(Stage):
                 self.tracker.note(found.source, Message("note.topic-by-model", topic=mark.topic))
         return found
 
-    def classified(self, article: Article) -> Article:
-        """The article with its category, topics, keywords and language. Blocking; may be called from several threads."""
+    def classified(self, article: Article, words: Sequence[Keyword] | None = None) -> Article:
+        """The article with its category, topics, keywords (``words`` where they are found already) and language. Blocking; may be called
+        from several threads."""
         choice = self._category(article)
         link = article.link
         by = dict.fromkeys(self._of_source.get(link.source, ()), SOURCE)
@@ -92,7 +103,7 @@ class ClassifyPipeline(Stage):
             article,
             topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in marks)))),
             topic_marks=marks,
-            keywords=tuple(keyword.word for keyword in keywords(article.title or "", article.text or "")),
+            keywords=tuple(word.word for word in (keywords(article.title or "", article.text or "") if words is None else words)),
             category=choice.category,
             category_by=choice.by,
             category_score=choice.score,

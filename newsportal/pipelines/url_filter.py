@@ -21,18 +21,22 @@ class UrlFilterPipeline(Stage):
     async def process(self, article: Article) -> Article:
         own = article.link.identity or identity(article.url)
         said = declared(article.url, article.canonical) if article.link.identity is None else None
-        known = await retry(self._stored_identity, article, own, said)
+        known, name, claim = await retry(self._look_up, article, own, said)
         if known is not None:
             await retry(self.tracker.stored_urls.alias, {name_of(article.link), own}, known)
             await self.tracker.settle(article.link, "same")
             raise ItemDone(f"{article.url}: known as {known}")
-        name, claim = await retry(self._named, article, own, said)
         spelled = article.link.identity is not None and not is_entry(article.link)  # then every parameter may name the article
         return replace(article, identity=name, canonical=claim, url=article.url if spelled else readable(article.url))
 
     async def close_spider(self) -> None:
         """What is known is for the next crawl, too."""
         await asyncio.to_thread(self.tracker.stored_urls.keep)
+
+    def _look_up(self, article: Article, own: str, said: Declared | None) -> tuple[str | None, str, str | None]:
+        """The identity under which the article is stored, if it is; and those of :meth:`_named`."""
+        known = self._stored_identity(article, own, said)
+        return known, *(self._named(article, own, said) if known is None else (own, None))
 
     def _stored_identity(self, article: Article, own: str, declared: Declared | None) -> str | None:
         """The identity of the stored article that this one is: by its own address, or by one that either of them declares, where both
@@ -42,10 +46,9 @@ class UrlFilterPipeline(Stage):
         if article.link.identity is not None:
             return None
         ours = Content(article.title, article.text, article.published)
-        for name in (own, *((declared.identity,) if declared else ())):
-            for other in self.tracker.store.declared_by(name):
-                if agree(ours, Content(other.title, other.text, other.published)):
-                    return other.identity
+        for other in self.tracker.store.declared_by(own, *((declared.identity,) if declared else ())):
+            if agree(ours, Content(other.title, other.text, other.published)):
+                return other.identity
         return None
 
     def _named(self, article: Article, own: str, said: Declared | None) -> tuple[str, str | None]:

@@ -18,8 +18,10 @@ class WrapperPipeline(Stage):
         self._reader = ArticleReader(self.tracker.sources, self.tracker.sites, self.tracker.readers.call)
 
     async def process(self, article: Article) -> Article:
+        found = article.wrapped
         try:
-            found = await self.tracker.readers.run(self._reader.wrapped, article)
+            if self._reader.has_rule(article):
+                found = await self.tracker.readers.run(self._reader.wrapped, article)
         except NotApplicable:  # the page is none: the next stage counts it
             return article
         if found is None:

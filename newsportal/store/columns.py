@@ -63,6 +63,8 @@ def to_json(value: Any) -> Any:
     """``value`` as a JSON column keeps it: a dataclass as an object without the fields that have their defaults, moments in ISO 8601."""
     if isinstance(value, str):
         return storable(value)
+    if value is None or isinstance(value, int | float):  # most are: a region's state names hundreds of pages with their figures
+        return value
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):

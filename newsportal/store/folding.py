@@ -181,8 +181,11 @@ def _under_any(count: int) -> Select[tuple[str, str, str, str, datetime]]:
 
 def save_keys(connection: Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
     """Keep the article under its keys, for those that come later."""
-    rows = [{"key": key_id, "article_id": article_id, "moment": moment} for key_id in hashed(keys)]
-    upsert(connection, FOLD_KEYS, rows, update=("moment",))
+    upsert(connection, FOLD_KEYS, key_rows(article_id, moment, hashed(keys)), update=("moment",))
+
+
+def key_rows(article_id: str, moment: datetime, keys: Iterable[str]) -> list[dict[str, Any]]:
+    return [{"key": key_id, "article_id": article_id, "moment": moment} for key_id in keys]
 
 
 def new_story(connection: Connection, founder: Mapping[str, Any], topics: Collection[str]) -> str:
@@ -191,13 +194,18 @@ def new_story(connection: Connection, founder: Mapping[str, Any], topics: Collec
     A story is called like its founder, so an old link still leads to the founder's story when it was folded away. The founder of a
     story who is taken out of it needs another name.
     """
-    story_id, attempt = str(founder["id"]), 0
-    counted = figures([founder])
-    while not insert_new(connection, STORIES, {"id": story_id, **counted}):
+    story, attempt = founded(founder), 0
+    while not insert_new(connection, STORIES, story):
         attempt += 1
-        story_id = content_id(f"{founder['id']} {attempt}")
-    _label(connection, story_id, [founder], topics, counted)
-    return story_id
+        story["id"] = content_id(f"{founder['id']} {attempt}")
+    if labels := labels_of(story, [founder], topics):
+        connection.execute(NEW_LABELS, labels)
+    return str(story["id"])
+
+
+def founded(founder: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a story of one article."""
+    return {"id": str(founder["id"]), **figures([founder])}
 
 
 def hidden_with(connection: Connection, story_id: str) -> dict[str, Any]:
@@ -216,17 +224,18 @@ def refresh(connection: Connection, story_id: str) -> None:
         return
     counted = figures(versions)
     connection.execute(FIGURES, {"story": story_id, **counted})
-    _label(connection, story_id, versions, set(connection.scalars(STORY_TOPICS, {"story": story_id})), counted)
+    topics = set(connection.scalars(STORY_TOPICS, {"story": story_id}))
+    if labels := labels_of({"id": story_id, **counted}, versions, topics):
+        connection.execute(NEW_LABELS, labels)
 
 
-def _label(
-    connection: Connection, story_id: str, versions: Sequence[Mapping[str, Any]], topics: Collection[str], counted: Mapping[str, Any]
-) -> None:
-    """List a story under every topic, site, source and category of the versions that readers see, each with what lists are ordered by."""
+def labels_of(story: Mapping[str, Any], versions: Sequence[Mapping[str, Any]], topics: Collection[str]) -> list[dict[str, Any]]:
+    """The rows that list a story under every topic, site, source and category of the versions that readers see, each with what lists are
+    ordered by."""
     shown = visible(versions)
     if not shown:
-        return
+        return []
     labels = {(kind, version[kind]) for version in shown for kind in LABELLED_BY if version[kind]}
     labels |= {("topic", topic) for topic in topics}
-    order = {"story_id": story_id, "moment": counted["moment"], "heat": counted["heat"]}
-    connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)])
+    order = {"story_id": story["id"], "moment": story["moment"], "heat": story["heat"]}
+    return [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)]

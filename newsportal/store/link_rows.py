@@ -54,7 +54,9 @@ MOVE = (
     .where(LINKS.c.number.in_(bindparam("numbers", expanding=True)))
     .values(state=bindparam("b_state"), worker=bindparam("b_worker"), since=bindparam("b_since"), changed=bindparam("b_changed"))
 )
-LANE_HEAD = select(*ROW).where(LINKS.c.queue == bindparam("q"), LINKS.c.lane == bindparam("lane"), LINKS.c.state.in_(["ready", LEASED]))
+LANE_HEADS = select(*ROW).where(
+    LINKS.c.queue == bindparam("q"), LINKS.c.lane.in_(bindparam("lanes", expanding=True)), LINKS.c.state.in_(["ready", LEASED])
+)
 LANE_NEXT = (
     select(*ROW)
     .where(LINKS.c.queue == bindparam("q"), LINKS.c.lane == bindparam("lane"), LINKS.c.state == "behind")
@@ -218,37 +220,49 @@ class Turn:
 
     def settle(self) -> None:
         """Let the next row of each lane come forward, and write the figures of the hosts."""
-        for queue, lane in list(self._lanes):
-            self._advance(queue, lane)
-        for line, waiting in self._waiting.items():
-            self._write_line(line, waiting, self._ready[line])
+        self._advance()
+        self._write_lines()
         self._lanes.clear()
         self._waiting.clear()
         self._ready.clear()
 
-    def _advance(self, queue: str, lane: str) -> None:
+    def _advance(self) -> None:
         """Of a lane the most urgent row is ready, or one is in flight."""
-        key = {"q": queue, "lane": lane}
-        heads = self._select(LANE_HEAD, key)
-        ready = [row for row in heads if row.state == "ready"]
-        if len(ready) < len(heads):
-            self.move(ready, "behind")
-            return
-        urgent = sorted([*ready, *self._select(LANE_NEXT, key)], key=lambda row: (row.precedence, row.number))
-        self.move([row for row in urgent[1:] if row.state == "ready"], "behind")
-        self.move([row for row in urgent[:1] if row.state == "behind"], "ready")
+        lanes, heads = defaultdict[str, list[str]](list), defaultdict[tuple[str, str | None], list[Row]](list)
+        for queue, lane in self._lanes:
+            lanes[queue].append(lane)
+        for queue, names in lanes.items():
+            for some in chunks(names):
+                for row in self._select(LANE_HEADS, {"q": queue, "lanes": some}):
+                    heads[queue, row.lane].append(row)
+        behind, ready = list[Row](), list[Row]()
+        for queue, lane in self._lanes:
+            urgent = [row for row in heads[queue, lane] if row.state == "ready"]
+            if len(urgent) < len(heads[queue, lane]):
+                behind += urgent
+                continue
+            urgent = sorted([*urgent, *self._select(LANE_NEXT, {"q": queue, "lane": lane})], key=lambda row: (row.precedence, row.number))
+            behind += [row for row in urgent[1:] if row.state == "ready"]
+            ready += [row for row in urgent[:1] if row.state == "behind"]
+        self.move(behind, "behind")
+        self.move(ready, "ready")
 
     def _select(self, asked: Select[Any], values: Mapping[str, Any] | None = None) -> list[Row]:
         return [Row(*found) for found in self.connection.execute(asked, values).all()]
 
-    def _write_line(self, line: Line, waiting: int, ready: int) -> None:
-        host, queue = line
-        values = {"b_host": host, "b_queue": queue}
-        changed = self.connection.execute(COUNT_LINE, {**values, "b_waiting": waiting, "b_ready": ready}).rowcount
-        if not changed and waiting > 0:
-            self._begin_line(host, queue, waiting, ready)
-        elif waiting < 0:
-            self.connection.execute(END_LINE, values)
+    def _write_lines(self) -> None:
+        shrunk = list[dict[str, Any]]()
+        for (host, queue), waiting in self._waiting.items():
+            ready = self._ready[host, queue]
+            values = {"b_host": host, "b_queue": queue, "b_waiting": waiting, "b_ready": ready}
+            if waiting <= 0:
+                shrunk.append(values)
+            elif not self.connection.execute(COUNT_LINE, values).rowcount:
+                self._begin_line(host, queue, waiting, ready)
+        if shrunk:
+            self.connection.execute(COUNT_LINE, shrunk)
+        if ended := [{"b_host": line["b_host"], "b_queue": line["b_queue"]} for line in shrunk if line["b_waiting"] < 0]:
+            self.connection.execute(END_LINE, ended)
 
     def _begin_line(self, host: str, queue: str, waiting: int, ready: int) -> None:
         """The first row of a host."""

@@ -46,11 +46,11 @@ ROWS = (
     .order_by(PRINTS.c.number)
     .limit(bindparam("most"))
 )
-NEWS = (  # every change since; what is not compared, or gone, has no fingerprint
+NEWS = (  # the last change that is known, and every one since; what is not compared, or gone, has no fingerprint
     select(CHANGES.c.seq, CHANGES.c.kind, PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
     .outerjoin(PRINTS, PRINTS.c.article_id == CHANGES.c.id)
     .outerjoin(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
-    .where(CHANGES.c.seq > bindparam("seq"))
+    .where(CHANGES.c.seq >= bindparam("seq"))
     .order_by(CHANGES.c.seq)
     .limit(bindparam("most"))
 )
@@ -61,14 +61,14 @@ CANDIDATES = (
     .where(PRINTS.c.number.in_(bindparam("numbers", expanding=True)))
     .order_by(PRINTS.c.number)
 )
-LAST_SEQ, FIRST = select(func.max(CHANGES.c.seq)), select(func.min(PRINTS.c.number))
+LAST_SEQ, FIRST, NEWEST = select(func.max(CHANGES.c.seq)), select(func.min(PRINTS.c.number)), select(func.max(PRINTS.c.number))
 OLDEST = select(PRINTS.c.number, PRINTS.c.seen).order_by(PRINTS.c.number).limit(PRUNED)
 NEW, GONE = insert(PRINTS), delete(PRINTS).where(PRINTS.c.article_id == bindparam("article"))
 PRUNE = delete(PRINTS).where(PRINTS.c.number <= bindparam("last"))
 
 
 def last_seq(connection: Connection) -> int:
-    """The number of the last change: as long as it is the same, a decision about a fold holds."""
+    """The number of the last change."""
     return connection.scalar(LAST_SEQ) or 0
 
 
@@ -84,8 +84,9 @@ class PrintIndex:
         self._lock = Lock()
         self._batch = Lock()
 
-    def catch_up(self, connection: Connection) -> bool:
-        """Read the rows that came since, a page at most; answers whether there is more. ``read``: there was once no more.
+    def catch_up(self, connection: Connection) -> tuple[int, bool]:
+        """Read the rows that came since, a page at most; answers the last change that ``connection`` sees (0: an earlier one than is known
+        here), and whether there is more. ``read``: there was once no more.
 
         To be called before a transaction writes: what is read is committed then, so one that fails leaves nothing here. One that reads
         what it wrote itself stands within :meth:`unless_it_fails`.
@@ -98,9 +99,9 @@ class PrintIndex:
             rows = connection.execute(ROWS, {"number": self._number, "most": PAGE}).all()
             self._learn(rows, connection)
             self.read = len(rows) < PAGE
-        return not self.read
+        return 0, not self.read
 
-    def _catch_up(self, connection: Connection) -> bool:
+    def _catch_up(self, connection: Connection) -> tuple[int, bool]:
         rows = connection.execute(NEWS, {"seq": self.last_seq, "most": PAGE}).all()
         fresh = {row.number: row for row in rows if row.number is not None and row.number > self._number}
         for row in rows:
@@ -108,7 +109,7 @@ class PrintIndex:
                 self._index.move(row.number, story_number(row.story_id))
         self._learn([fresh[number] for number in sorted(fresh)], connection)
         self.last_seq = rows[-1].seq if rows else self.last_seq
-        return len(rows) == PAGE
+        return rows[-1].seq if rows else 0, len(rows) == PAGE
 
     @contextmanager
     def unless_it_fails(self) -> Iterator[None]:
@@ -131,10 +132,13 @@ class PrintIndex:
         with self._lock:
             return self._index.likely(new)
 
-    def follow(self, connection: Connection) -> None:
-        """Know what others have committed. At the beginning of a write transaction: rows of its own might be rolled back."""
-        while self.catch_up(connection):
-            pass
+    def follow(self, connection: Connection) -> int:
+        """Know what others have committed; answers as :meth:`catch_up`: as long as that is :attr:`last_seq`, a decision about a fold holds.
+        At the beginning of a write transaction: rows of its own might be rolled back."""
+        more = True
+        while more:
+            seq, more = self.catch_up(connection)
+        return seq
 
     def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
         if not rows:
@@ -247,14 +251,24 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart
     return None
 
 
-def keep(connection: Connection, article_id: str, moment: datetime, new: Printed, now: datetime) -> None:
-    """Write an article's fingerprint. A text without runs has none."""
+def print_rows(article_id: str, moment: datetime, new: Printed, now: datetime) -> list[dict[str, Any]]:
+    """The row of an article's fingerprint. A text without runs has none."""
     if not new.fingerprint.length:
-        return
+        return []
     row = {"article_id": article_id, "moment": moment, "seen": now, "length": new.fingerprint.length, "title": new.title}
-    written = connection.execute(NEW, {**row, "runs": new.fingerprint.in_order().tobytes()}).inserted_primary_key
-    if written and written[0] % PRUNE_EVERY == 0:
-        newest = written[0]
+    return [{**row, "runs": new.fingerprint.in_order().tobytes()}]
+
+
+def keep(connection: Connection, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    """Write fingerprints, and forget old ones now and then."""
+    if not rows:
+        return
+    if len(rows) == 1:
+        (newest,) = connection.execute(NEW, rows[0]).inserted_primary_key or (0,)
+    else:
+        connection.execute(NEW, rows)
+        newest = connection.scalar(NEWEST) or 0
+    if newest // PRUNE_EVERY > (newest - len(rows)) // PRUNE_EVERY:
         oldest = connection.execute(OLDEST).all()
         last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MOST), default=None)
         if last is not None:

@@ -7,11 +7,11 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, bindparam, func, select, tuple_, union_all
+from sqlalchemy import BindParameter, ColumnElement, Connection, RowMapping, Select, bindparam, func, literal, select, tuple_, union_all
 
 from newsportal.items import TopicMark, content_id
 from newsportal.store.article_rows import article_from, story_from
-from newsportal.store.columns import EPOCH, name, name_id, storable
+from newsportal.store.columns import EPOCH, name, name_id
 from newsportal.store.dialects import PAGE, Part, chunks, select_in
 from newsportal.store.link_tables import LINKS, PRUNED
 from newsportal.store.results import Change, StoredArticle, Story, Tally
@@ -22,6 +22,17 @@ FIND = union_all(
     select(ALIASES.c.article_id).where(ALIASES.c.id == bindparam("wanted")),
 )
 """The article of an identity. No identity is both: what is an article already does not become an alias."""
+
+IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+FIND_ALL = union_all(
+    select(ARTICLES.c.id, ARTICLES.c.id.label("article_id")).where(ARTICLES.c.id.in_(IDS)),
+    select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(IDS)),
+)
+DECLARING = union_all(
+    select(FIND_ALL.subquery(), literal(0).label("rank")),
+    select(DECLARED.c.id, DECLARED.c.article_id, literal(1)).where(DECLARED.c.id.in_(IDS)),
+)
+"""The articles that are known by names, then those that declare them."""
 
 
 def find(connection: Connection, identity: str) -> str | None:
@@ -34,12 +45,8 @@ def find(connection: Connection, identity: str) -> str | None:
 def find_stored(connection: Connection, identities: Collection[str]) -> dict[str, str]:
     """Identity → id of the article that is known by it, itself or as an alias, of those that are stored."""
     by_id = {name_id(identity): identity for identity in identities}
-    found: dict[str, str] = {}
-    for chunk in chunks(by_id):
-        itself = select(ARTICLES.c.id, ARTICLES.c.id.label("article_id")).where(ARTICLES.c.id.in_(chunk))
-        aliases = select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(chunk))
-        found |= {by_id[id]: article_id for id, article_id in connection.execute(union_all(itself, aliases))}
-    return found
+    rows = (row for some in chunks(by_id) for row in connection.execute(FIND_ALL, {"ids": some}))
+    return {by_id[id]: article_id for id, article_id in rows}
 
 
 EXCERPT_CHARS: Final = 300  # how much of a text a list shows (``results.Story``)
@@ -131,12 +138,13 @@ class Articles(Part):
             found = chain(self._pages(read_names, lambda row: row.id, ""))
         return (row.identity for row in found)
 
-    def declared_by(self, name: str) -> list[StoredArticle]:
-        """The article that is known as ``name``, and those that declare it, with their texts."""
-        declaring = select(DECLARED.c.article_id).where(DECLARED.c.id == name_id(name)).order_by(DECLARED.c.article_id)
+    def declared_by(self, *names: str) -> list[StoredArticle]:
+        """For each of ``names`` the article that is known by it, and those that declare it, with their texts."""
+        order = {name_id(name): place for place, name in enumerate(names)}
         with self._read() as connection:
-            known = find(connection, storable(name))
-            return articles(connection, list(dict.fromkeys(filter(None, (known, *connection.scalars(declaring))))))
+            rows = connection.execute(DECLARING, {"ids": list(order)}).all()
+            found = sorted(rows, key=lambda row: (order[row.id], row.rank, row.article_id))
+            return articles(connection, list(dict.fromkeys(row.article_id for row in found)))
 
     def article(self, id: str) -> StoredArticle | None:
         found = self.articles([id])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -13,46 +14,88 @@ from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldDecision, FoldKey, TopicMark, content_id
 from newsportal.store import prints
 from newsportal.store.article_rows import fold_columns, identity_of, is_newer, row_of, topics_of
-from newsportal.store.columns import MOST_DECLARING, name, storable
+from newsportal.store.columns import MOST_DECLARING, storable
 from newsportal.store.corrections import Written, crawled
 from newsportal.store.dialects import Part, upsert
-from newsportal.store.folding import choose, hidden_with, new_story, refresh, save_keys
+from newsportal.store.folding import choose, hashed, hidden_with, new_story, refresh, save_keys
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
+from newsportal.store.new_articles import NEW_ARTICLE, Existing, NewRows, find_existing, topic_rows
 from newsportal.store.prints import FinderIndex, Printed, PrintIndex, printed
-from newsportal.store.reading import find
+from newsportal.store.reading import find, find_stored
 from newsportal.store.results import Added
-from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
+from newsportal.store.tables import (
+    ALIASES,
+    ARTICLES,
+    CHANGES,
+    DECLARED,
+    EARLIEST_FIRST,
+    FOLD_KEYS,
+    REVISIONS,
+    STORIES,
+    TOPICS,
+    UNFOLDED,
+)
 
-NEW_ARTICLE, NEW_REVISION, NEW_CHANGE = insert(ARTICLES), insert(REVISIONS), insert(CHANGES)
+NEW_REVISION, NEW_CHANGE = insert(REVISIONS), insert(CHANGES)
 ARTICLE = select(ARTICLES).where(ARTICLES.c.id == bindparam("article"))
 TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("article"))
 
 
-def add(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
-    new.index.follow(connection)
-    id = find(connection, identity_of(article))
-    if id is None:
-        return _insert(connection, article, keys, new, now)
-    return _again(connection, existing(connection, id), article, keys, new, now)
+@dataclass(slots=True)
+class Batch:
+    """The articles that one transaction adds, one after the other; ends with :meth:`write`."""
 
+    connection: Connection
+    index: PrintIndex
+    now: datetime
+    existing: Existing
+    _new: NewRows = field(default_factory=NewRows)
+    _unread: bool = True  # the index does not know what others committed, or what was written here
 
-def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
-    row, topics, decision = row_of(article, now=now), topics_of(article), article.decision
-    if decision is not None and decision.seq == new.index.last_seq:
-        found = decision.fold
-    else:  # something came in between
-        found = _repeated(connection, row, keys, new)
-    story_id = found.story_id if found else new_story(connection, row, topics)
-    hidden = hidden_with(connection, story_id) if found else {}
-    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **fold_columns(found), **hidden})
-    _save_topics(connection, row["id"], topics)
-    save_keys(connection, row["id"], row["moment"], keys)
-    prints.keep(connection, row["id"], row["moment"], new, now)
-    if found:
-        refresh(connection, story_id)
-    log(connection, "article", row["id"], now)
-    return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
+    def add(self, article: Article, keys: Sequence[FoldKey], new: Printed) -> Added:
+        row, hashes = row_of(article, now=self.now), hashed(keys)
+        id = self.existing.articles.get(row["id"])
+        if id is not None or self.index.finder is not None or self._new.may_repeat(new.fingerprint.runs, hashes):
+            self.write()
+        if self._unread:
+            self.index.follow(self.connection)
+            self._unread = False
+        if id is not None:
+            self._unread = True
+            return _again(self.connection, existing(self.connection, id), article, keys, new, self.now)
+        decision = article.decision
+        if decision is not None and decision.seq == self.index.last_seq:
+            found = decision.fold
+        else:  # something came in between
+            found = _repeated(self.connection, row, keys, new)
+        story_id = self._insert(row, topics_of(article), hashes, new, found)
+        return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
+
+    def _insert(
+        self, row: Mapping[str, Any], topics: Mapping[str, TopicMark], hashes: Collection[str], new: Printed, found: Fold | None
+    ) -> str:
+        """A new article; answers its story. One that repeats another is written at once, with what follows for the story."""
+        id, story_id, hidden = str(row["id"]), str(row["id"]), dict[str, Any]()
+        if found:
+            self.write()
+            story_id, hidden = found.story_id, hidden_with(self.connection, found.story_id)
+        elif id in self.existing.stories:  # its founder was deleted, or taken out of it
+            story_id = new_story(self.connection, row, topics)
+        else:
+            self._new.begin_story(row, topics)
+        self.existing.articles[id] = id
+        self._new.add({"story_id": story_id, **row, **fold_columns(found), **hidden}, topic_rows(id, topics), hashes, new, self.now)
+        if found:
+            self.write()
+            refresh(self.connection, story_id)
+        return story_id
+
+    def write(self) -> None:
+        """Write the new articles that wait."""
+        if ids := self._new.write(self.connection, self.now):
+            log(self.connection, "article", ids, self.now)
+            self._unread = True
 
 
 def _repeated(
@@ -77,7 +120,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == id).values(moment=moment))
         save_keys(connection, id, moment, keys)
         prints.drop(connection, id)
-        prints.keep(connection, id, moment, new, now)
+        prints.keep(connection, prints.print_rows(id, moment, new, now), now)
     met = add_topics(connection, id, topics_of(article))
     story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
     if revised or met:
@@ -127,17 +170,12 @@ def add_topics(connection: Connection, article_id: str, topics: Mapping[str, Top
     """Add what is not there yet; answers whether anything was."""
     before = set(connection.scalars(TOPICS_OF, {"article": article_id}))
     fresh = {topic: mark for topic, mark in topics.items() if topic not in before}
-    _save_topics(connection, article_id, fresh)
+    upsert(connection, TOPICS, topic_rows(article_id, fresh))
     return bool(fresh)
 
 
-def _save_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> None:
-    rows = [{"article_id": article_id, "topic": topic, "by": name(mark.by), "score": mark.score} for topic, mark in sorted(topics.items())]
-    upsert(connection, TOPICS, rows)
-
-
-def log(connection: Connection, kind: Literal["article", "fold", "gone"], id: str, at: datetime) -> None:
-    connection.execute(NEW_CHANGE, {"kind": kind, "id": id, "at": at})
+def log(connection: Connection, kind: Literal["article", "fold", "gone"], ids: str | Iterable[str], at: datetime) -> None:
+    connection.execute(NEW_CHANGE, [{"kind": kind, "id": id, "at": at} for id in ([ids] if isinstance(ids, str) else ids)])
 
 
 def existing(connection: Connection, article_id: str) -> dict[str, Any]:
@@ -212,7 +250,9 @@ class Writing(Part):
         self._read_prints()
         with self._prints.unless_it_fails(), self._write() as connection:
             self._follow(connection)
-            added = [add(connection, article, keys, new, now) for article, keys, new in made]
+            batch = Batch(connection, self._prints, now, find_existing(connection, [identity_of(article) for article, _, _ in made]))
+            added = [batch.add(*one) for one in made]
+            batch.write()
             finish_stored(connection, [article for article, _, _ in made])
             return added
 
@@ -222,8 +262,7 @@ class Writing(Part):
         new = printed(self._prints, article)
         self._read_prints()
         with self._read() as connection:
-            seq = prints.last_seq(connection)
-            new.index.follow(connection)
+            seq = new.index.follow(connection)
             return FoldDecision(_repeated(connection, row_of(article, now=now), article.keys, new), seq)
 
     def _read_prints(self) -> None:
@@ -253,14 +292,19 @@ class Writing(Part):
 
     def add_alias(self, identity: str, of: str) -> None:
         """``identity`` leads to the stored article whose identity is ``of`` (a redirect, a canonical link): known from now on."""
+        self.add_aliases([identity], of)
+
+    def add_aliases(self, identities: Collection[str], of: str) -> None:
+        """:meth:`add_alias` each of ``identities``."""
+        of, names = storable(of), [storable(identity) for identity in identities]
         with self._write() as connection:
-            target = find(connection, storable(of))
-            if target is None:
-                raise StoreError(f"no article is known as {of!r}, so {identity!r} cannot be an alias of it")
-            identity = storable(identity)
-            if find(connection, identity) is None:
-                seq = connection.scalar(select(func.max(CHANGES.c.seq))) or 0
-                upsert(connection, ALIASES, [{"id": content_id(identity), "identity": identity, "article_id": target, "seq": seq}])
+            known = find_stored(connection, [of, *names])
+            if of not in known:
+                raise StoreError(f"no article is known as {of!r}, so {', '.join(map(repr, names))} cannot be an alias of it")
+            fresh = {content_id(name): name for name in names if name not in known}
+            seq = prints.last_seq(connection) if fresh else 0
+            rows = [{"id": id, "identity": name, "article_id": known[of], "seq": seq} for id, name in fresh.items()]
+            upsert(connection, ALIASES, rows)
 
     def fold(self, article_id: str, story_id: str, *, reason: str, now: datetime) -> None:
         """Move an article into another story by hand. Raises ``StoreError`` if either is unknown."""

@@ -22,6 +22,7 @@ from newsportal.classify.topics import IN, OUT, corpus_of
 from newsportal.crawl import record
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of
+from newsportal.errors import NotApplicable
 from newsportal.items import Article, Link, TopicMark
 from newsportal.pipelines.classify import Choice, ClassifyPipeline
 from newsportal.store.labels import CATEGORIES
@@ -231,6 +232,15 @@ def test_an_article_gets_its_keywords(tracker: LinkTracker) -> None:
         article("青溪大桥通车。青溪大桥长三公里，连接两岸，通车后过江只要五分钟。", title="青溪大桥通车")
     )
     assert {"青溪大桥", "通车"} <= set(found.keywords[:4])
+
+
+def test_an_article_whose_keywords_take_too_much_is_whole_without_them(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise NotApplicable("reading-time")
+
+    monkeypatch.setattr("newsportal.crawl.reader_pool.CrawlReaders.call", refused)
+    found = asyncio.run(ClassifyPipeline(tracker).process_item(article(FINANCE)))
+    assert (found.category, found.keywords) == ("财经", ())
 
 
 def test_a_very_sure_model_goes_before_a_weak_word_of_the_lexicon(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 from factories import LONG, NOW, OTHER, SAME_TITLE, article, empty_store, invented
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, FoldKey
@@ -32,6 +33,18 @@ def test_articles_of_a_batch_are_stored_in_order(store: Store) -> None:
     assert [change.id for change in store.changes()] == [one.id for one in added]
     assert store.tally().articles == 5
     assert store.add_all([], now=NOW) == []
+
+
+def test_articles_that_share_nothing_are_written_together() -> None:
+    counts: list[int] = []
+    for number in (2, 20):
+        store, statements = empty_store(), list[str]()
+        event.listen(store._engine, "before_cursor_execute", lambda *told, into=statements: into.append(told[2]))
+        batch: Batch = [(article(str(n), topic="旅游", text=invented(n)), []) for n in range(number)]
+        assert outcomes(store, batch) == ["stored"] * number
+        counts.append(len(statements))
+        store.close()
+    assert counts[0] == counts[1]
 
 
 def test_articles_of_a_batch_fold_into_one_another_by_their_texts(store: Store) -> None:

@@ -136,7 +136,7 @@ class TableQueue(LinksBacked):
             if of > 0 and of != turn.worker and table_workers.bury_if_dead(turn, of):
                 of = table_workers.holder(turn, cut(host))
             if of in (0, turn.worker, -turn.worker):
-                return table_workers.take_host(turn, cut(host))
+                return table_workers.take_hosts(turn, [cut(host)])[cut(host)]
             table_workers.want(turn, cut(host))
             return None
 
@@ -144,8 +144,7 @@ class TableQueue(LinksBacked):
 
     def free(self, hosts: Mapping[str, float]) -> None:
         def step(turn: Turn) -> None:
-            for host, seconds in hosts.items():
-                table_workers.let_go(turn, cut(host), turn.worker, max(0.0, seconds))
+            table_workers.let_go(turn, turn.worker, {cut(host): max(0.0, seconds) for host, seconds in hosts.items()})
 
         if hosts and self._number:
             self._work(step)

@@ -140,20 +140,21 @@ def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     free = _lines(turn, 0, min(taking.number, allowance))
     found = [line for line in [*own, *reserved, *free] if line[0] not in full]
     found.sort(key=lambda line: line[1])
-    mine = {host for host, _ in own}
     even = max(1, taking.number // max(1, len(found)))
     got: Counter[str] = Counter()
+    exhausted = set[str]()
     for cap in (even, taking.number):
         for host, _ in found:
             number = min(cap - got[host], taking.places - taking.held_by_host.get(host, 0) - got[host], taking.number - len(taking.leases))
-            if number <= 0:
+            if number <= 0 or host in exhausted:
                 continue
-            if host not in mine:
-                table_workers.take_host(turn, host)
-                mine.add(host)
             leases = lease(turn, host, number)
+            if len(leases) < number:
+                exhausted.add(host)
             got[host] += len(leases)
             taking.leases += leases
+    mine = {host for host, _ in own}
+    table_workers.take_hosts(turn, [host for host in got if host not in mine])
 
 
 def _lines(turn: Turn, holder: int, limit: int, until: float = FOR_EVER) -> list[tuple[str, int]]:
@@ -174,7 +175,7 @@ def _take_suspect(turn: Turn, taking: Taking, suspects: Sequence[Any]) -> bool:
         if row.lane is not None and turn.connection.scalar(busy.limit(1)) is not None:
             continue
         turn.move([row], LEASED, worker=turn.worker)
-        table_workers.take_host(turn, row.host)
+        table_workers.take_hosts(turn, [row.host])
         taking.leases = [Lease(task_of(row), row.tries)]
         return True
     return False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, case, delete, func, insert, select, update
 
 from newsportal.crawl.queues.base import Identity, gone
+from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import HOST, ROW, Row, Turn, rebuild
 from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LEASED, LINES, LINKS, OVER, WORKERS
 
@@ -22,8 +23,15 @@ EVERYBODY = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.
 
 WANTED: Final = 5.0  # seconds for which a host is reserved for a worker that waits for it; asking again prolongs it
 
+SOME_HOSTS = select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(
+    HOSTS.c.host.in_(bindparam("hosts", expanding=True))
+)
+NEW_HOST = insert(HOSTS).values(holder=bindparam("w"), free_at=0.0, gap=0.0, wanted_by=0, wanted_until=0.0)
 TAKE = update(HOSTS).where(HOSTS.c.host == bindparam("h")).values(holder=bindparam("w"), wanted_by=0, wanted_until=0.0)
 TAKE_LINES = update(LINES).where(LINES.c.host == bindparam("h")).values(holder=bindparam("w"), resting=0)
+FREE = update(HOSTS).where(HOSTS.c.host == bindparam("h")).values(holder=0, free_at=bindparam("at"), gap=bindparam("seconds"))
+FREE_LINES = update(LINES).where(LINES.c.host == bindparam("h"))
+FREE_LINES = FREE_LINES.values(holder=bindparam("for"), resting=bindparam("rests"), free_at=bindparam("at"))
 HELD = select(HOSTS.c.host, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(HOSTS.c.holder == bindparam("w"))
 
 
@@ -116,8 +124,7 @@ def part(turn: Turn, number: int) -> None:
     """A worker is there no more: what it has goes back, and its hosts wait as if they had been asked just now."""
     delay = turn.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == number)) or 0.0
     turn.give_back(leased(turn, number))
-    for host in turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == number)).all():
-        let_go(turn, host, number, delay)
+    let_go(turn, number, dict.fromkeys(turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == number)), delay))
     turn.connection.execute(update(HOSTS).where(HOSTS.c.wanted_by == number).values(wanted_until=0.0))
     _offer(turn)
     turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
@@ -147,16 +154,23 @@ def _all(turn: Turn) -> list[tuple[int, Identity, float]]:
 # hosts
 
 
-def take_host(turn: Turn, host: str) -> float:
-    """Hold it. Seconds until it may be asked."""
-    found = turn.connection.execute(HOST, {"h": host}).first()
-    if found is None:
-        new = insert(HOSTS).values(host=host, holder=turn.worker, free_at=0.0, gap=0.0, wanted_by=0, wanted_until=0.0)
-        turn.connection.execute(new)
-    else:
-        turn.connection.execute(TAKE, {"h": host, "w": turn.worker})
-    turn.connection.execute(TAKE_LINES, {"h": host, "w": turn.worker})
-    return 0.0 if found is None else max(0.0, found[1] - turn.ticks)
+def _states(turn: Turn, hosts: Iterable[str]) -> dict[str, tuple[int, float, int, float]]:
+    """Of hosts that somebody holds, waits for or held lately: the holder, when they may be asked, and for whom they are reserved until
+    when."""
+    asked = (turn.connection.execute(SOME_HOSTS, {"hosts": some}) for some in chunks(hosts))
+    return {host: (holder, free_at, by, until) for rows in asked for host, holder, free_at, by, until in rows}
+
+
+def take_hosts(turn: Turn, hosts: Sequence[str]) -> dict[str, float]:
+    """Hold them. Seconds until each may be asked."""
+    there = _states(turn, hosts)
+    if fresh := [{"host": host, "w": turn.worker} for host in hosts if host not in there]:
+        turn.connection.execute(NEW_HOST, fresh)
+    if there:
+        turn.connection.execute(TAKE, [{"h": host, "w": turn.worker} for host in there])
+    if hosts:
+        turn.connection.execute(TAKE_LINES, [{"h": host, "w": turn.worker} for host in hosts])
+    return {host: max(0.0, there[host][1] - turn.ticks) if host in there else 0.0 for host in hosts}
 
 
 def holder(turn: Turn, host: str) -> int:
@@ -174,15 +188,19 @@ def want(turn: Turn, host: str) -> None:
     turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host, mine).values(values))
 
 
-def let_go(turn: Turn, host: str, of: int, seconds: float) -> None:
-    """Worker ``of`` holds it no more; nobody may ask it for so many seconds. It is reserved for the worker that waits for it."""
-    found = turn.connection.execute(HOST, {"h": host}).first()
-    if found is None or found[0] != of:
-        return
-    free_at, reserved = turn.ticks + seconds, -found[2] if found[2] != of and found[3] > turn.ticks else 0
-    turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(holder=0, free_at=free_at, gap=seconds))
-    resting = int(reserved == 0 and seconds > 0)
-    turn.connection.execute(update(LINES).where(LINES.c.host == host).values(holder=reserved, resting=resting, free_at=free_at))
+def let_go(turn: Turn, of: int, hosts: Mapping[str, float]) -> None:
+    """Worker ``of`` holds these hosts no more; nobody may ask each for so many seconds. It is reserved for the worker that waits for it."""
+    freed, lines = list[dict[str, Any]](), list[dict[str, Any]]()
+    for host, (holder, _, by, until) in _states(turn, hosts).items():
+        if holder != of:
+            continue
+        seconds, reserved = hosts[host], -by if by != of and until > turn.ticks else 0
+        free_at = turn.ticks + seconds
+        freed.append({"h": host, "at": free_at, "seconds": seconds})
+        lines.append({"h": host, "at": free_at, "for": reserved, "rests": int(reserved == 0 and seconds > 0)})
+    if freed:
+        turn.connection.execute(FREE, freed)
+        turn.connection.execute(FREE_LINES, lines)
 
 
 def ripen(turn: Turn, ahead: float) -> None:
