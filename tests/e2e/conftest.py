@@ -221,19 +221,19 @@ publish:
 
 
 @pytest.fixture(scope="session")
-def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def whole_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A portal with news, photo stories and a ``sources.yaml``; ``site.app`` is what serves it."""
-    folder = tmp_path_factory.mktemp("whole")
+    (copied, ids, pictures), folder = filled, tmp_path_factory.mktemp("whole")
+    copytree(copied, folder, dirs_exist_ok=True)
     (folder / "sources.yaml").write_text(WHOLE, "utf-8")
     store, index = open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")
-    with closing(store), closing(index), PICTURES.pictures() as pictures, closing(open_accounts("sqlite://")) as accounts:
-        ids = NEWSROOM.fill(store, pictures)
+    with closing(store), closing(index), closing(open_accounts("sqlite://", hasher=CHEAP)) as accounts:
         ALBUMS.fill(store, pictures)
         index.follow(store)
         settings = load_sources(folder / "sources.yaml")
         app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0, queues=queues)
         with SERVING.serving(app) as address:
-            made = Site(address, ids, store, accounts)
+            made = Site(address, dict(ids), store, accounts)
             made.app = app  # type: ignore[attr-defined]
             yield made
 
