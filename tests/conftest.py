@@ -17,6 +17,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import scrapy.core.downloader.contextfactory  # noqa: F401  # deprecated classes look for their caller in every module: early there are few
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:

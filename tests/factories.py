@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from argon2 import PasswordHasher
@@ -46,9 +49,25 @@ def uri_of(file: Path | None) -> str:
     return "sqlite://" if file is None else f"sqlite:///{file}"
 
 
+@cache
+def _empty(opened: Callable[[str], Any]) -> bytes:
+    """The file of an empty database, made once: to copy it takes a fifth of the time, and waits for no disk."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "empty.db")
+        opened(uri_of(file)).close()
+        return file.read_bytes()
+
+
+def _copy(opened: Callable[[str], Any], file: Path, mode: int = 0o666) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode, exist_ok=False)
+    file.write_bytes(_empty(opened))
+
+
 def empty_store(file: Path | None = None) -> Store:
     """An empty store in ``file``, which must not be there yet, or in memory."""
-    assert file is None or not file.exists()
+    if file is not None:
+        _copy(open_store, file)
     return open_store(uri_of(file))
 
 
@@ -60,7 +79,7 @@ def empty_index(file: Path | None = None) -> Index:
 
 def empty_accounts(file: Path) -> Accounts:
     """The same of accounts, whose passwords are kept for nothing."""
-    assert not file.exists()
+    _copy(open_accounts, file, 0o600)  # as open_accounts makes it
     return open_accounts(uri_of(file), hasher=CHEAP)
 
 

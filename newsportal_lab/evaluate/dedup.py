@@ -149,7 +149,7 @@ class Stored:
         )  # fmt: skip
         added = self._store.add(article, fold_keys(document.title, document.text), now=self._now)
         self._ids[added.id] = document.id
-        kept = self._store.article(added.id)
+        kept = self._store.article(added.id) if added.outcome != "stored" else None
         if kept is None or kept.fold_of is None:
             return NEW
         return Verdict(self._ids[kept.fold_of], kept.fold_reason, kept.fold_score or 0.0)

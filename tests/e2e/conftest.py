@@ -8,11 +8,12 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from shutil import copytree
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from factories import CHEAP
+from factories import CHEAP, empty_index, empty_store
 
 from newsportal.items.visits import Visit
 from newsportal.net.rendering.chromium import find_chromium
@@ -31,6 +32,10 @@ TESTS = Path(__file__).resolve().parent.parent
 CHROMIUM = find_chromium()
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 QUIET += ["--disable-component-update", "--disable-sync"]
+LOOKS: dict[str, dict[str, Any]] = {
+    "light, wide": {"color_scheme": "light", "locale": "zh-CN", "viewport": {"width": 1280, "height": 900}},
+    "dark, narrow": {"color_scheme": "dark", "locale": "en", "viewport": {"width": 390, "height": 800}},
+}
 
 
 def load(path: str) -> ModuleType:
@@ -62,6 +67,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+Filled = tuple[Path, dict[str, str], str]  # folder, ids, the address of the pictures
+
+
 class Site:
     """A served portal: its address, the ids of its stories, the newsroom that filled it, its store, its people."""
 
@@ -76,43 +84,54 @@ class Site:
         return {"name": "session", "value": self.accounts.sessions.begin(person.id, now=NEWSROOM.NOW), "url": self.address}
 
 
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+    """The folder of a filled portal with pictures, and the ids of its stories: to be copied, not to be opened."""
+    folder = tmp_path_factory.mktemp("filled")
+    with PICTURES.pictures() as pictures:
+        with closing(empty_store(folder / "store.db")) as store, closing(empty_index(folder / "index.db")) as index:
+            ids = NEWSROOM.fill(store, pictures)
+            index.follow(store)
+        yield folder, ids, pictures
+
+
 @contextmanager
-def portal(folder: Path, *, albums: bool = False) -> Iterator[Site]:
+def portal(filled: Filled, folder: Path, *, albums: bool = False) -> Iterator[Site]:
     """A filled portal with pictures, and with photo stories where they are asked for."""
+    copied, ids, pictures = filled
+    copytree(copied, folder, dirs_exist_ok=True)
     store, index = open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")
     with ExitStack() as stack:
-        pictures = stack.enter_context(PICTURES.pictures())
-        ids = NEWSROOM.fill(store, pictures)
         if albums:
-            ids |= {f"album-{name}": id for name, id in ALBUMS.fill(store, pictures).items()}
-        index.follow(store)
+            ids = {**ids, **{f"album-{name}": id for name, id in ALBUMS.fill(store, pictures).items()}}
+            index.follow(store)
         accounts = stack.enter_context(closing(open_accounts("sqlite://", hasher=CHEAP)))
         settings = NEWSROOM.settings()
         nearby = settings.politeness.model_copy(update={"allow_private": ("127.0.0.0/8",)})  # the pictures' server is on this machine
         settings = settings.model_copy(update={"politeness": nearby})
         app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0)
-        yield Site(stack.enter_context(SERVING.serving(app)), ids, store, accounts)
+        yield Site(stack.enter_context(SERVING.serving(app)), dict(ids), store, accounts)
     index.close()
     store.close()
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with portal(tmp_path_factory.mktemp("site")) as made:
+def site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with portal(filled, tmp_path_factory.mktemp("site")) as made:
         yield made
 
 
 @pytest.fixture
-def own_site(tmp_path: Path) -> Iterator[Site]:
+def own_site(filled: Filled, tmp_path: Path) -> Iterator[Site]:
     """One for a test that changes what is there."""
-    with portal(tmp_path) as made:
+    with portal(filled, tmp_path) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
-def album_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def album_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The same with photo stories."""
-    with portal(tmp_path_factory.mktemp("albums"), albums=True) as made:
+    with portal(filled, tmp_path_factory.mktemp("albums"), albums=True) as made:
         yield made
 
 
@@ -202,19 +221,19 @@ publish:
 
 
 @pytest.fixture(scope="session")
-def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def whole_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A portal with news, photo stories and a ``sources.yaml``; ``site.app`` is what serves it."""
-    folder = tmp_path_factory.mktemp("whole")
+    (copied, ids, pictures), folder = filled, tmp_path_factory.mktemp("whole")
+    copytree(copied, folder, dirs_exist_ok=True)
     (folder / "sources.yaml").write_text(WHOLE, "utf-8")
     store, index = open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")
-    with closing(store), closing(index), PICTURES.pictures() as pictures, closing(open_accounts("sqlite://")) as accounts:
-        ids = NEWSROOM.fill(store, pictures)
+    with closing(store), closing(index), closing(open_accounts("sqlite://", hasher=CHEAP)) as accounts:
         ALBUMS.fill(store, pictures)
         index.follow(store)
         settings = load_sources(folder / "sources.yaml")
         app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0, queues=queues)
         with SERVING.serving(app) as address:
-            made = Site(address, ids, store, accounts)
+            made = Site(address, dict(ids), store, accounts)
             made.app = app  # type: ignore[attr-defined]
             yield made
 
@@ -260,6 +279,12 @@ def violations() -> Any:
         return [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
 
     return find
+
+
+@pytest.fixture(params=LOOKS.values(), ids=LOOKS)
+def look(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Options of a browser, each value of each choice once: what fails shows with one of them, whatever the others are."""
+    return dict(request.param)
 
 
 @pytest.fixture

@@ -75,9 +75,8 @@ def test_a_mistake_stands_beside_its_field(visit: Any, site: Any) -> None:
     visitor.faults.clear()
 
 
-@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
-def test_axe_has_nothing_to_say(visit: Any, violations: Any, site: Any, options: dict[str, Any]) -> None:
-    visitor = visit("editor", **options)
+def test_axe_has_nothing_to_say(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
+    visitor = visit("editor", **look)
     for path in (
         "/alerts",
         "/alerts/new",

@@ -24,8 +24,7 @@ def made_up() -> str:
     return report(rows([result] * 30, NAMES), [result] * 30, NAMES, [Closer(0, result, GOLD, tuple(NAMES), answers, pieces)] * 2)
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
 def test_the_report_fits_and_asks_nobody(browser: Any, tmp_path: Path, width: int, scheme: str) -> None:
     file = tmp_path / "report.html"
     file.write_text(made_up(), encoding="utf-8")

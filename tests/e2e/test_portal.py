@@ -18,7 +18,7 @@ def path_of(visitor: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, PHONE, {"color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "phone", "dark", "no-script"]
+    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
 )
 def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)

@@ -9,7 +9,7 @@ from factories import invented
 
 from newsportal.store.events import Placed
 
-WIDTHS = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 390, "height": 844}}
+PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
@@ -28,17 +28,15 @@ def site(own_site: Any) -> Any:
     return own_site
 
 
-@pytest.mark.parametrize(("language", "width", "scheme"), [("zh-CN", "narrow", "light"), ("en", "narrow", "dark"), ("en", "wide", "light")])
-def test_the_board_fits_and_can_be_read(visit: Any, violations: Any, language: str, width: str, scheme: str) -> None:
-    visitor = visit(locale=language, viewport=WIDTHS[width], color_scheme=scheme)
-    page = visitor.go("/rising")
+def test_the_board_fits_and_can_be_read(visit: Any, violations: Any, look: dict[str, Any]) -> None:
+    page = visit(**look).go("/rising")
     assert page.locator("[data-rise]").count() == 2
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert violations(page) == []
 
 
 def test_its_lines_lead_on_without_a_script(visit: Any) -> None:
-    page = visit(locale="en", viewport=WIDTHS["narrow"], java_script_enabled=False).go("/rising")
+    page = visit(locale="en", viewport=PHONE, java_script_enabled=False).go("/rising")
     assert page.locator("[data-rise] svg rect").count() > 2
     page.locator("[data-rise=event] h3 a").click()
     assert page.url.endswith("/event/storm")

@@ -13,9 +13,6 @@ import pytest
 from newsportal.sources import load
 
 SCRIPTS = pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["scripts", "no-script"])
-LOOKS = pytest.mark.parametrize(
-    "options", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}], ids=["light", "dark", "phone"]
-)
 PAGES = ("/topics", "/topics/new", "/corpora", "/models", "/wrappers", "/methods", "/templates", "/jobs")
 
 WORDS = {"体育": "主场 前锋 后卫 球迷 进球 射门 联赛", "财经": "股市 央行 基金 利率 债券 汇率 财报"}
@@ -100,9 +97,8 @@ def test_a_corpus_is_brought_and_a_model_trained(visit: Any, violations: Any, si
         assert violations(page) == []
 
 
-@LOOKS
-def test_the_pages_are_for_everybody(visit: Any, violations: Any, site: Any, options: dict[str, Any]) -> None:
-    visitor = visit("admin", **options)
+def test_the_pages_are_for_everybody(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
+    visitor = visit("admin", **look)
     for path in PAGES:
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -26,6 +27,7 @@ SHIPPED = ROOT / "sources.yaml"
 ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 BRACES = re.compile(r"\{([a-z_,]+)\}")
 REQUIRED = "**required**"
+schema = cache(json_schema)
 
 
 def expanded(written: str) -> Iterator[str]:
@@ -98,7 +100,8 @@ def test_documented_defaults_are_the_real_ones() -> None:
 def test_every_key_says_something_in_editors() -> None:
     models: set[type[Part]] = {Sources, *filter(None, (part_of(field.annotation) for field in FIELDS.values()))}
     assert len(models) > 20
-    assert [(model, name) for model in models for name in model.model_fields if not model.field_docstrings().get(name)] == []
+    said = {model: model.field_docstrings() for model in models}
+    assert [(model, name) for model in models for name in model.model_fields if not said[model].get(name)] == []
 
 
 def test_every_built_in_engine_is_documented() -> None:
@@ -125,9 +128,9 @@ def test_the_schema_in_docs_is_the_present_one() -> None:
 
 
 def test_the_schema_is_one_and_the_shipped_file_meets_it() -> None:
-    jsonschema.Draft202012Validator.check_schema(json_schema())
+    jsonschema.Draft202012Validator.check_schema(schema())
     document = YAML(typ="safe", pure=True).load(SHIPPED.read_text("utf-8"))
-    assert [error.message for error in jsonschema.Draft202012Validator(json_schema()).iter_errors(document)] == []
+    assert [error.message for error in jsonschema.Draft202012Validator(schema()).iter_errors(document)] == []
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,7 @@ def test_the_schema_is_one_and_the_shipped_file_meets_it() -> None:
 )
 def test_the_schema_underlines_mistakes(text: str) -> None:
     document = YAML(typ="safe", pure=True).load(text)
-    assert list(jsonschema.Draft202012Validator(json_schema()).iter_errors(document))
+    assert list(jsonschema.Draft202012Validator(schema()).iter_errors(document))
 
 
 def test_the_shipped_file_loads_shows_every_kind_and_names_its_schema() -> None:

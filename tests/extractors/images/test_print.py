@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import cache
 from io import BytesIO
 
 import pytest
@@ -31,7 +32,9 @@ def photo(seed: int, width: int = 480, height: int = 320) -> Picture:
     return made.filter(ImageFilter.GaussianBlur(1))
 
 
-PHOTOS = [photo(seed) for seed in range(60)]
+@cache
+def photos() -> list[Picture]:
+    return [photo(seed) for seed in range(60)]
 
 
 def saved(picture: Picture, format: str = "JPEG", **options: int) -> bytes:
@@ -51,7 +54,7 @@ def cropped(picture: Picture, share: float) -> Picture:
 
 def near(change: Callable[[Picture], Picture], bits: int = SAME) -> float:
     """The share of pictures that stay within ``bits`` of themselves."""
-    kept = [distance(phash(one) or "", phash(change(one)) or "") <= bits for one in PHOTOS]
+    kept = [distance(phash(one) or "", phash(change(one)) or "") <= bits for one in photos()]
     return sum(kept) / len(kept)
 
 
@@ -68,7 +71,7 @@ def test_small_crops_stay_near() -> None:
 
 
 def test_other_pictures_are_far() -> None:
-    prints = [phash(one) or "" for one in PHOTOS]
+    prints = [phash(one) or "" for one in photos()]
     apart = [distance(one, other) for place, one in enumerate(prints) for other in prints[:place]]
     assert min(apart) > SAME
     assert 28 < sum(apart) / len(apart) < 36
@@ -76,7 +79,7 @@ def test_other_pictures_are_far() -> None:
 
 
 def test_a_print_is_sixteen_digits_and_the_same_for_the_same_bytes() -> None:
-    data = saved(PHOTOS[0], quality=80)
+    data = saved(photos()[0], quality=80)
     assert print_of(data) == print_of(data)
     assert len(print_of(data) or "") == 16
     assert distance("0" * 16, "f" * 16) == 64
@@ -91,17 +94,17 @@ def test_a_flat_picture_has_none() -> None:
 def test_turned_by_its_exif_is_the_picture_that_is_shown() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    lying = saved(PHOTOS[1].transpose(Image.Transpose.ROTATE_90), exif=exif)  # type: ignore[arg-type]
-    assert distance(print_of(lying) or "", print_of(saved(PHOTOS[1])) or "") <= 6
+    lying = saved(photos()[1].transpose(Image.Transpose.ROTATE_90), exif=exif)  # type: ignore[arg-type]
+    assert distance(print_of(lying) or "", print_of(saved(photos()[1])) or "") <= 6
 
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
 def test_every_format_has_a_print(format: str) -> None:
-    assert distance(print_of(saved(PHOTOS[2], format)) or "", phash(PHOTOS[2]) or "") <= SAME
+    assert distance(print_of(saved(photos()[2], format)) or "", phash(photos()[2]) or "") <= SAME
 
 
 def test_what_cannot_be_decoded_is_refused() -> None:
-    data = saved(PHOTOS[3])
+    data = saved(photos()[3])
     with pytest.raises(NotApplicable, match="broken"):
         print_of(data[: len(data) // 2])
     with pytest.raises(NotApplicable, match="too-large"):
