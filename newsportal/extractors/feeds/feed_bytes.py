@@ -79,7 +79,7 @@ def _share(sample: bytes, encoding: str) -> float | None:
 
 CONTROLS = re.compile(f"{CONTROL.pattern}+")  # a run at a time: fifty million zeros one by one take seconds
 MAX_BYTES = 8 * 1024 * 1024  # fifty times the largest feed at hand; more is cut, and what is complete before the cut is read
-MAX_TAGS = 30_000  # six times as many as the largest feed at hand has; feedparser takes 55 µs for each
+MAX_TAGS = 15_000  # three times as many as the largest feed at hand has; feedparser takes 55 to 140 µs for each
 MAX_PREFIXES = 100  # of namespaces; feedparser looks through all of them at each tag
 PREFIX = re.compile(r"xmlns:([^\s=<>/]+)")
 MAX_MARKS = 120_000  # tags and references that stay; a feed at hand has 71,000
