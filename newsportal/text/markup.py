@@ -18,12 +18,12 @@ BREAKING = frozenset(
 """Elements that end a line."""
 
 MAX_DEPTH = 1000  # Deeper markup is flattened before it is parsed: libxml2 stops reading at 2,048 levels, and a real page has below 100
-MAX_TAGS = 125_000
+MAX_TAGS = 50_000
 """Pages of more are refused, and other markup is cut: a few bytes each, packed to nothing, make elements of some 300 bytes. Of 2,259
 real pages the largest has 21,646."""
 
-MAX_ALL_ATTRIBUTES = 300_000
-"""Pages of more are refused: two bytes each, they make nodes of some 200 bytes. Twice as many as tags that are parsed."""
+MAX_ALL_ATTRIBUTES = 150_000
+"""Pages of more are refused: two bytes each, they make nodes of some 200 bytes. Three times as many as tags that are parsed."""
 
 LONG_TAG = 4_000  # characters after which a tag's attributes are counted
 MAX_ATTRIBUTES = 500  # more attributes of one tag are cut: libxml2 needs time quadratic in their number (a million: hours)

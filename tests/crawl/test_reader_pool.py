@@ -68,7 +68,7 @@ def test_an_answer_is_the_same_wherever_it_is_made(started: Started, processes: 
 def test_a_page_that_takes_too_long_ends_alone(started: Started) -> None:
     pool = started(seconds=0.3)
     with pytest.raises(NotApplicable) as refusal:
-        read(pool, read_article, page(LONG))
+        read(pool, apply_rule, ENDLESS, page(LONG))
     assert refusal.value.reason == "reading-time"
     assert isinstance(read(pool, read_article, page(GOOD)), Article)
 

@@ -1,8 +1,9 @@
 """A portal that runs for a month while its world breaks: ``newsportal up`` on a Web whose days are seconds, and what it may not lose.
 
 Each day every source that lives has new articles, and one thing goes wrong (:data:`TROUBLES`). A day is over when all that was published
-until then is stored, but for what the day's trouble holds back: that is the next day's. Run as a script it is 30 days long and also bounds
-the memory: ``python tests/soak/month.py [--days 30]`` (part of ``make test-faults``).
+until then is stored, but for what the day's trouble holds back: that is the next day's. Run as a script it is 30 days long, has its queue
+in Redis and its data on a small disk of their own (which only root may mount), and also bounds the memory:
+``python tests/soak/month.py [--days 30]`` (part of ``make test-faults``).
 """
 
 from __future__ import annotations
@@ -17,30 +18,39 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
 if __name__ == "__main__":
-    sys.path += map(str, Path(__file__).resolve().parents[1:3])  # import tests
+    sys.path += map(str, Path(__file__).resolve().parents[1:3])  # import tests and servers
+from servers import Server, own_server
+
 from tests.test_lying_servers import article
 
 SOURCES, DAILY = 4, 3
+STARTED: Final = "crawling what is due"  # in the portal's words
+NO_QUEUE: Final = "the queue of requests does not serve"  # in the log of a crawl
+ROOM: Final = "64m"  # of the disk that the portal's data have for themselves, where one may be mounted
+BLOCK: Final = 1 << 16
 PATIENCE: Final = 900.0  # seconds until a day is taken never to end: no verdict is by time
 GROWTH: Final = 1.2  # of the peak of the last third of the days over that of the first
 
 
 @dataclass
 class World:
-    """The sources and their articles. ``day`` is today's number, ``dead`` the sources that answer 503, ``late`` those not there yet."""
+    """The sources and their articles. ``day`` is today's number, ``dead`` the sources that answer 503; while ``away`` the server closes
+    every connection without a word, and counts them in ``refused``."""
 
     port: int = 0
     day: int = 0
+    away: bool = False
+    refused: int = 0
     dead: set[int] = field(default_factory=set)
     first: dict[int, int] = field(default_factory=lambda: dict.fromkeys(range(SOURCES), 1))
 
@@ -72,6 +82,9 @@ def world() -> Iterator[World]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if told.away:
+                told.refused += 1
+                return
             body = told.answer(self.path)
             self.send_response(200 if body else 404 if self.path == "/robots.txt" else 503)
             self.send_header("Content-Length", str(len(body or b"")))
@@ -94,10 +107,11 @@ def world() -> Iterator[World]:
 
 @dataclass
 class Life:
-    """The portal: ``memory`` is megabytes of ``newsportal up`` at the end of each day."""
+    """The portal: ``queue`` is its Redis, if it has one, ``memory`` megabytes of ``newsportal up`` at the end of each day."""
 
     world: World
     folder: Path
+    queue: Server | None = None
     process: subprocess.Popen[str] | None = None
     address: str = ""
     memory: list[float] = field(default_factory=list)
@@ -115,10 +129,11 @@ class Life:
         return (self.folder / "up.log").read_text("utf-8", "replace")
 
     def write_sources(self) -> None:
+        queue = f"frontier: {{redis: {self.queue.url()}}}\n" if self.queue else ""
         feeds = "".join(f'  - {{name: 来源{n}, url: "http://127.0.0.1:{self.world.port}/feed/{n}"}}\n' for n in self.world.first)
         self.sources.write_text(
             'politeness: {delay: 0, per_domain: 8, allow_private: ["127.0.0.0/8"]}\nrecommendation: {enabled: false}\n'
-            f"schedule: {{usual: 0.01, shortest: 0.01, longest: 0.02}}\nfeeds:\n{feeds}",
+            f"{queue}schedule: {{usual: 0.01, shortest: 0.01, longest: 0.02}}\nfeeds:\n{feeds}",
             "utf-8",
         )
 
@@ -153,20 +168,36 @@ class Life:
             assert self.process is None or self.process.poll() is None, self.said[-3000:]
             time.sleep(0.1)
 
-    def live(self, days: int, tell: Callable[[str], None] = lambda line: None) -> None:
-        """So many days, one trouble after the other, then a quiet one."""
+    def logs(self) -> list[Path]:
+        """The portal's words, and the logs of its jobs."""
+        return [self.folder / "up.log", *sorted(self.database.with_name("jobs").glob("*.log"))]
+
+    def logged(self, words: str) -> int:
+        return sum(log.read_text("utf-8", "replace").count(words) for log in self.logs())
+
+    def crawl_twice(self) -> None:
+        """Until two more crawls have begun: the first of them has seen the world as it is, from its start to its end."""
+        began = self.said.count(STARTED)
+        self.until(lambda: self.said.count(STARTED) >= began + 2, "two more crawls begin")
+
+    def live(self, days: int, troubles: Sequence[Trouble], tell: Callable[[str], None] = lambda line: None) -> None:
+        """So many days, one of the troubles after the other, then a quiet one."""
         self.world.day = 1
         self.write_sources()
         self.start()
         for day in range(1, days + 1):
             self.world.day = day
-            trouble = TROUBLES[(day - 1) % len(TROUBLES)] if day < days else quiet
+            trouble = troubles[(day - 1) % len(troubles)] if day < days else quiet
             self.world.dead.clear()
             with trouble(self):
                 self.until(lambda: self.world.due() <= set(self.stored()), f"all is stored ({trouble.__name__})")
             assert httpx.get(self.address, timeout=600).status_code == 200
             self.memory.append(_megabytes(self.process.pid if self.process else 0))
             tell(f"day {day}, {trouble.__name__}: {len(self.stored())} articles, {self.memory[-1]:.0f} MB")
+
+
+Trouble = Callable[[Life], AbstractContextManager[None]]
+"""Begins a day, which is over when all is stored that was published until its end."""
 
 
 def _megabytes(pid: int) -> float:
@@ -215,23 +246,66 @@ def restarted(life: Life) -> Iterator[None]:
     yield
 
 
-TROUBLES: Final[tuple[Any, ...]] = (source_dies, file_edited, store_locked, restarted)
+@contextmanager
+def server_away(life: Life) -> Iterator[None]:
+    """The sites' server goes away for a crawl, and comes back."""
+    life.world.away, life.world.refused = True, 0
+    life.crawl_twice()
+    life.world.away = False
+    assert life.world.refused
+    yield
+
+
+@contextmanager
+def queue_restarted(life: Life) -> Iterator[None]:
+    """Redis falls, and comes back empty once a crawl has noticed."""
+    assert life.queue is not None
+    before = life.logged(NO_QUEUE)
+    life.queue.kill()
+    life.until(lambda: life.logged(NO_QUEUE) > before, "a crawl misses its queue")
+    life.queue.start()
+    yield
+
+
+@contextmanager
+def disk_full(life: Life) -> Iterator[None]:
+    """Something else takes all that is free on the disk of the portal's data, for a crawl."""
+    ballast = life.database.with_name("ballast")
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(BLOCK)):
+            pass
+    life.crawl_twice()
+    ballast.unlink()
+    yield
+
+
+TROUBLES: Final[tuple[Trouble, ...]] = (source_dies, file_edited, store_locked, restarted, server_away, queue_restarted, disk_full)
+
+
+@contextmanager
+def own_disk(folder: Path) -> Iterator[None]:
+    """``folder`` on a disk of its own, which may be filled."""
+    folder.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs", str(folder)], check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True, capture_output=True)
 
 
 def faults(life: Life) -> list[str]:
-    """What ought not to be in the portal's words, and in the logs of its jobs."""
-    logs = [life.folder / "up.log", *sorted((life.folder / "data" / "jobs").rglob("*.log"))]
-    return [f"{log.name}: {line}" for log in logs for line in log.read_text("utf-8", "replace").splitlines() if "Traceback" in line]
+    """What ought not to be in any log."""
+    return [f"{log.name}: {line}" for log in life.logs() for line in log.read_text("utf-8", "replace").splitlines() if "Traceback" in line]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--days", type=int, default=30)
     days = parser.parse_args().days
-    with tempfile.TemporaryDirectory() as folder, world() as told:
-        life = Life(told, Path(folder))
+    with tempfile.TemporaryDirectory() as folder, own_disk(Path(folder, "data")), own_server("redis") as queue, world() as told:
+        life = Life(told, Path(folder), queue)
         try:
-            life.live(days, lambda line: print(line, flush=True))
+            life.live(days, TROUBLES, lambda line: print(line, flush=True))
             status = life.stop()
         finally:
             if life.process is not None:

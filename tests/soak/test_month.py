@@ -1,14 +1,24 @@
-"""The short form of ``month.py``: each trouble once, and a quiet day."""
+"""The short form of ``month.py``: a day of troubles that cost no crawl of their own, and a quiet one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.soak.month import TROUBLES, Life, faults, world
+from tests.soak.month import Life, faults, file_edited, source_dies, store_locked, world
 
 pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def several(life: Life) -> Iterator[None]:
+    with ExitStack() as day:
+        for trouble in (source_dies, file_edited, store_locked):
+            day.enter_context(trouble(life))
+        yield
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks /proc for the memory")
@@ -16,7 +26,7 @@ def test_nothing_is_lost_while_the_world_breaks(tmp_path: Path) -> None:
     with world() as told:
         life = Life(told, tmp_path)
         try:
-            life.live(len(TROUBLES) + 1)
+            life.live(2, [several])
             assert life.stop() == 0
         finally:
             if life.process is not None:

@@ -25,7 +25,8 @@ NAMED_INLINE: Final = frozenset(("span", "em", "i", "a", "font", "small", "cite"
 COUNTED: Final = BOLD | {"a"}
 INLINE: Final = NAMED_INLINE | COUNTED | {"img"}  # Elements within a line of which the walk takes note; of ``COUNTED`` also where they end
 LONGEST_LINK: Final = 400  # a link around more characters is one that somebody forgot to close: teasers of whole stories have up to 300
-MAX_BLOCKS: Final = 20_000  # of longer pages the beginning is read: ten times the longest article page of the development set
+MAX_BLOCKS: Final = 10_000  # of longer pages the beginning is read: of 2,259 real pages the longest has 2,641
+MAX_CHARS: Final = 500_000  # visible ones; more than is kept of a text (pages.MAX_TEXT), and five times the longest of those pages
 
 
 @dataclass(slots=True)
@@ -76,13 +77,15 @@ def read_blocks(body: dom.Element) -> Blocks:
 
 class _Walk:
     """``opened``: node, parent, depth, mask, mask around, path, start and end of each box; ``box``: the number of the innermost open one;
-    ``count``: blocks so far. Of the block under way: its pieces, and which of them are linked or bold."""
+    ``count``: blocks so far, ``left``: characters that are still read. Of the block under way: its pieces, and which of them are linked or
+    bold."""
 
     def __init__(self, body: dom.Element) -> None:
         self.page = Blocks([body])
         self.body = body
         self.opened: list[list[Any]] = [[body, -1, 0, 0, 0, 0, 0, -1]]
         self.box = self.count = 0
+        self.left = MAX_CHARS
         self.paths: defaultdict[tuple[int, str, str | None], int] = defaultdict(count(1).__next__)
         self.links_open = self.bold_open = self.pre_open = 0
         self.link_starts: list[int] = []
@@ -123,7 +126,7 @@ class _Walk:
                         closed = self.opened[self.box]
                         self.box, closed[-1] = closed[1], self.count
                     self.pre_open -= tag == "pre"
-                    if self.count >= MAX_BLOCKS:
+                    if self.count >= MAX_BLOCKS or self.left <= 0:
                         break
                 elif tag in COUNTED:
                     self._leave(tag)
@@ -215,8 +218,12 @@ class _Walk:
         if not text.isprintable():  # else it has none of these: much of a page has not
             words = CONTROL.sub(" ", INVISIBLE.sub("", text)).split()
             text = " ".join(words)
-        if words:
+        if len(text) > self.left:
+            text = text[: self.left].rstrip()
+            words = text.split(" ")
+        if text:
             length = len(text) - len(words) + 1
+            self.left -= len(text)
             linked = self._share(self.linked, length) if self.linked else 0
             bold = self._share(self.bold, length) if self.bold else 0
             self.page.blocks.append(Block(self.box, text, length, linked, bold, self.links, self.mask, self.parts))

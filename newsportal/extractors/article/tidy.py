@@ -151,19 +151,26 @@ def _boxes_of_text(page: Blocks, body: Body, top: int) -> set[int]:
             kept.add(box)
             box = page.parent[box]
     numbers = body.chosen.nonzero()[0]
-    first, last = int(numbers[0]) - LEAD_BLOCKS, int(numbers[-1]) + 1
+    first, last = max(int(numbers[0]) - LEAD_BLOCKS, page.start[top]), min(int(numbers[-1]) + 1, page.end[top])
+    outermost: dict[int, int | None] = {}  # box of a picture → the last one on the way to the text, ``None`` unless all are of pictures
     for _, box, number in page.pictures:
+        if not first <= number <= last:
+            continue
         chain = []
-        while box > 0 and box != top and box not in kept:
+        while box > 0 and box != top and box not in kept and box not in outermost:
             chain.append(box)
             box = page.parent[box]
-        inside = box == top or (box in kept and page.start[top] <= number <= page.end[top])
-        if chain and inside and first <= number <= last and all(_is_picture_box(page, one) for one in chain):
-            kept.add(chain[-1])
-            for below in range(chain[-1] + 1, len(page.nodes)):
-                if page.depth[below] <= page.depth[chain[-1]]:
-                    break
-                kept.add(below)
+        found = outermost.get(box) if box not in kept else chain[-1] if chain else None
+        for one in reversed(chain):
+            found = found if found is not None and _is_picture_box(page, one) else None
+            outermost[one] = found
+        if found is None:
+            continue
+        kept.add(found)
+        for below in range(found + 1, len(page.nodes)):
+            if page.depth[below] <= page.depth[found]:
+                break
+            kept.add(below)
     return kept
 
 

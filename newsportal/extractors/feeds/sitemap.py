@@ -30,7 +30,7 @@ ALIKE = 0.9  # the share of the dates that must agree
 JUST_NOW = timedelta(minutes=10)  # younger when fetched: it changes at this very moment, or the date is made on request
 Kind = Literal["urlset", "index", "text"]
 MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
-MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
+MAX_TAGS = 260_000  # the five that sitemaps.org has for each entry; the entries that stand within are read
 MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
 MAX_TEXT = 500
 MAX_NAMED = 100  # Sitemaps that one robots.txt may name

@@ -154,8 +154,9 @@ def floor_in(tree: Tree, nodes: Sequence[int], body: int | None) -> int | None:
                 at = node.stop
                 continue
             if 0 < node.last - node.first <= FLOOR_PIECES:
-                floor = floor_of(tree.short(at, FLOOR_PIECES))
-                if floor is not None:
+                if at not in tree.floors:
+                    tree.floors[at] = floor_of(tree.short(at, FLOOR_PIECES))
+                if (floor := tree.floors[at]) is not None:
                     return floor
             at += 1
     return None

@@ -86,10 +86,20 @@ class Tree:
         """Parent → child → last step of the child's XPath, for parents that have been asked for."""
         return {}
 
+    @cached_property
+    def _paths(self) -> dict[int, str]:
+        """The XPaths of the top and of nodes that have been asked for: posts in posts share the way to them."""
+        return {0: dom.path_of(self.nodes[0].element)}
+
+    @cached_property
+    def floors(self) -> dict[int, int | None]:
+        """The floor that a node names, for nodes that have been looked at: those of posts in posts are looked at with each."""
+        return {}
+
     def xpath(self, at: int) -> str:
         """The XPath of a node, without asking the tree for each sibling: a page may have thousands of posts."""
         steps, above = [], at
-        while above > 0:
+        while above not in self._paths:
             if self.nodes[above].tag == "noscript":  # of which some are left out
                 return dom.path_of(self.nodes[at].element)
             parent = self.nodes[above].parent
@@ -98,7 +108,8 @@ class Tree:
                 self._steps[parent] = dict(zip(children, steps_of([self.nodes[child].tag for child in children]), strict=True))
             steps.append(self._steps[parent][above])
             above = parent
-        return dom.path_of(self.nodes[0].element) + "".join(reversed(steps))
+        self._paths[at] = self._paths[above] + "".join(reversed(steps))
+        return self._paths[at]
 
     def mass(self, at: int) -> int:
         """Characters of its own text below a node: outside of links and not the template's."""

@@ -61,7 +61,7 @@ class CaptionedPictures:
 def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles: Sequence[str]) -> CaptionedPictures:
     """Captions for the story's pictures (at least one); ``titles``: what page and story are called, which is no caption."""
     known = {letters(title) for title in titles if title}
-    page = letters(next((dom.text_of(node) for node in document.root.iter("title")), ""))
+    page = letters(next((dom.text_of(node) for node in document.root.iter("title")), "")[:MAX_BOX_CHARS])
     words: list[str | None]
     words, rest = _of_one(found[0], known) if len(found) == 1 else _of_many(found, known)
     captions = [CALLED.sub("", _caption(one, said) or "") or None for one, said in zip(found, words, strict=True)]

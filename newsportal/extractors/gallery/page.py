@@ -37,6 +37,7 @@ FEW_WORDS: Final = 60  # characters under the pictures of a page above which it 
 LISTING: Final = frozenset(("url-list-word", "url-shallow"))
 REFRESH: Final = re.compile(r"^\s*\d{0,2}\s*;\s*url\s*=", re.IGNORECASE)
 MAX_IMAGES: Final = 500
+MAX_TITLE: Final = 1_000  # characters that are read of a title, several times as many as any has
 FEW: Final = 3  # Pictures of a page up to which a counter without a word counts pages; more pictures at once are what it counts
 
 
@@ -81,10 +82,10 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     """
     refuse_bytes(document)
     meta = read_metadata(document)
-    heading = best_title(document, meta, link)
-    page_title = next((dom.text_of(node) for node in document.root.iter("title")), "")
+    heading = (best_title(document, meta, link) or "")[:MAX_TITLE] or None
+    page_title = next((dom.text_of(node) for node in document.root.iter("title")), "")[:MAX_TITLE]
     # the heading that the page's title begins with, however short: 「每日一图」 is no site's name here
-    texts = (dom.text_of(node) for node in islice(document.root.iter("h1"), 3))
+    texts = (dom.text_of(node)[:MAX_TITLE] for node in islice(document.root.iter("h1"), 3))
     headline = next((text for text in texts if (bare := letters(bare_title(text) or "")) and letters(page_title).startswith(bare)), None)
     title = bare_title(headline or heading)
     count = counted(document.lines, (heading or "", page_title))

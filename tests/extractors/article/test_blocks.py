@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.article.blocks import LONGEST_LINK, MAX_BLOCKS, NEVER, Blocks, read_blocks
+from newsportal.extractors.article.blocks import LONGEST_LINK, MAX_BLOCKS, MAX_CHARS, NEVER, Blocks, read_blocks
 from newsportal.extractors.article.hints import ARTICLE_BODY, HIDDEN, MEANINGS
 from newsportal.text import dom
 from training import made_up_pages
@@ -78,6 +78,12 @@ def test_a_link_that_was_never_closed_links_nothing() -> None:
 def test_of_an_endless_page_the_beginning_is_read() -> None:
     page = read("<div><p>甲</p>" * (MAX_BLOCKS + 100))
     assert len(page.blocks) == page.end[0] == MAX_BLOCKS
+
+
+def test_of_an_endless_text_the_beginning_is_read() -> None:
+    page = read(f"<p>{'字' * (MAX_CHARS - 2)}</p><p>一二三四</p><p>五</p>")
+    assert [block.text[-2:] for block in page.blocks] == ["字字", "一二"]
+    assert page.end[0] == 2
     assert min(page.end) >= 0
 
 

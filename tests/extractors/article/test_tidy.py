@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from work import count_lines
 
 from newsportal.extractors.article.blocks import Block, read_blocks
 from newsportal.extractors.article.body import Body
@@ -99,6 +100,17 @@ def test_a_picture_far_above_the_text_is_none_of_it() -> None:
     far = "".join(f"<p>{AD}</p>" for _ in range(9))
     assert "<img" not in shown(body_of(f"<div><p><img src=/x.jpg></p>{far}<p>甲</p><p>乙</p></div>"))
     assert "<img" in shown(body_of(f"<div><p><img src=/x.jpg></p><p>{AD}</p><p>甲</p><p>乙</p></div>"))
+
+
+def test_pictures_deep_below_the_text_cost_no_more_than_their_number() -> None:
+    """A box that calls itself an advertisement keeps each picture out; the way from there up to the text is gone once."""
+
+    def page(pictures: int) -> Body:
+        boxes = f"<div>{'<div>' * 500}{'<div class=ad><img src=/a.jpg></div>' * pictures}{'</div>' * 500}</div>"
+        return body_of(f"<p>甲乙丙</p>{boxes}<p>丁戊己</p>")
+
+    few, many = page(10), page(200)
+    assert count_lines(tidied, many) < 4 * count_lines(tidied, few)
 
 
 def test_nothing_hidden_is_shown() -> None:

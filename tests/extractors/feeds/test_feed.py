@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from work import ends
+from work import count_lines, ends
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.feeds import feed
+from newsportal.extractors.feeds import feed, feed_bytes
 from newsportal.extractors.feeds.feed import Feed, FeedEntry
 from newsportal.text import dom
 
@@ -168,6 +168,21 @@ def test_broken_xml_gives_what_stands_before_and_behind() -> None:
 def test_a_cut_feed_keeps_its_whole_entries() -> None:
     body = rss("".join(f"<item><title>第{number}条</title><link>http://a.example/{number}</link></item>" for number in range(20)))
     assert len(parse(body[: len(body) // 2]).entries) >= 9
+
+
+def test_of_a_feed_without_end_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_bytes, "MAX_TAGS", 63)  # ten entries
+    found = parse(rss("".join(f"<item><title>第{number}条 &amp;</title><link>/{number}</link></item>" for number in range(20))))
+    assert len(found.entries) == 10
+    assert "too-many-tags" in found.warnings
+
+
+def test_namespaces_without_number_cost_no_more_than_their_tags() -> None:
+    def feed_of(number: int) -> bytes:
+        return rss("<item><title>题</title></item>" + "".join(f"<x{at}:a xmlns:x{at}='u{at}'/>" for at in range(number)))
+
+    assert [entry.title for entry in parse(feed_of(2_000)).entries] == ["题"]
+    assert count_lines(parse, feed_of(2_000)) < 2 * count_lines(parse, feed_of(200))
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ NOTHINGS: Final = json.dumps({"@type": "Question", "text": "x", "comment": [1] *
 
 def kinds_of_subtrees() -> str:
     """Elements of 9,973 tags, of which no two subtrees are alike."""
-    tags = ([f"t{(a * 37 + b * 11 + c * 7) % 9973}" for c in range(30)] for a in range(20) for b in range(20))
+    tags = ([f"t{(a * 37 + b * 11 + c * 7) % 9973}" for c in range(30)] for a in range(20) for b in range(12))
     return "".join(f"<p><i>{''.join(f'<{tag}></{tag}>' for tag in row)}</i></p>" for row in tags)
 
 
@@ -47,30 +47,31 @@ def kinds_of_subtrees() -> str:
 BIG: Final[dict[str, Callable[[], str]]] = {
     "posts": lambda: "".join(map(post, range(4_000))),
     "nested posts": lambda: "".join(post(number)[:-6] for number in range(5_000)),
-    "times": lambda: f"<span>{TIME}</span>" * 25_000,
-    "times in boxes": lambda: f"<div><div>{TIME}</div></div>" * 15_000,
+    "long posts in posts": lambda: "".join(post(number, SENTENCE * 60)[:-6] for number in range(990)),
+    "times": lambda: f"<span>{TIME}</span>" * 24_500,
+    "times in boxes": lambda: f"<div><div>{TIME}</div></div>" * 12_200,
     "one line of times": lambda: f"<p>{f'{TIME} ' * 100_000}</p>",
     "classes": lambda: "".join(
         f"<div class='a{'x' * (n % 40)} b{n % 50 * 'y'} c{n % 77 * 'z'}'><a class=username>N</a>{TIME}</div>" for n in range(7_500)
     ),
     "quotes": lambda: f"<div class=post><a class=username>x</a>{TIME}{'<blockquote class=quote>' * 15_000}x",
-    "wide trees": lambda: "".join(f"<div>{TIME}{'<p>x</p>' * n}</div>" for n in range(345)),
+    "wide trees": lambda: "".join(f"<div>{TIME}{'<p>x</p>' * n}</div>" for n in range(220)),
     "many shapes": lambda: "".join(
         f"<div>{TIME}{''.join(f'<{tag}>x</{tag}>' for tag in (('b', 'i', 'u', 'p', 'em')[n * m % 5] for m in range(60)))}</div>"
-        for n in range(950)
+        for n in range(400)
     ),
-    "members": lambda: "<a href='/user/1'>a</a>" * 25_000,
+    "members": lambda: "<a href='/user/1'>a</a>" * 24_500,
     "ids": lambda: "".join(f"<div id=post_{n}><div id=postmessage_{n}>x</div></div>" for n in range(7_500)),
-    "a comment": lambda: f"<!--{'<div>' * 100_000}-->",
-    "floors": lambda: "<div class=post><b>1楼</b></div>" * 20_000,
+    "a comment": lambda: f"<!--{'<div>' * 49_000}-->",
+    "floors": lambda: "<div class=post><b>1楼</b></div>" * 12_200,
     "bylines": lambda: f"<div class=post>{'by ' * 15_000}{TIME}</div>" * 3,
-    "boxes": lambda: "<div>" * 50_000 + SENTENCE,
+    "boxes": lambda: "<div>" * 49_000 + SENTENCE,
     "one text": lambda: f"<p>{SENTENCE * 100_000}</p>",
     "one word": lambda: f"<p>{'a' * 10_000_000}</p>",
     "json": lambda: f"<script type='application/ld+json'>{'[' * 100_000}</script>",
     "answers": lambda: f"<script type='application/ld+json'>{ANSWERS}</script>",
     "no answers": lambda: f"<script type='application/ld+json'>{NOTHINGS}</script>",
-    "open comments": lambda: "<!--" * 115_000,
+    "open comments": lambda: "<!--" * 49_000,
     "signatures and pictures": lambda: post(1) + post(2, "<div class=signature>q</div><img src=/b.png>" * 15_000) + post(3),
     "hinted posts in posts": lambda: "".join(
         f"<div id=post_{n}><div class=authi><a>u{n}</a></div><em id=authorposton{n}>{TIME}</em><div id=postmessage_{n}>x {n}"
