@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
@@ -23,6 +22,7 @@ from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.output import print_json, print_rows, progress
 from newsportal.errors import NewsportalError, StoreError
+from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.base import Step, Target
 from newsportal.services.publishing.dry_run import rehearse, waiting
 from newsportal.services.publishing.run import Tally, Work
@@ -266,37 +266,29 @@ def summary(tally: Tally) -> str | None:
     return f"{tally.target}: {', '.join(parts)}" if parts else None
 
 
-class Publisher(threading.Thread):
+class Publisher(PeriodicThread):
     """Publishes what is new, again and again. It may be killed at any time."""
 
     def __init__(self, known: Sources, say: Say, every: float = EVERY) -> None:
-        super().__init__(daemon=True, name="publisher")
-        self._known = known
-        self._say = say
-        self._every = every
-        self._done = threading.Event()
+        super().__init__("publisher", every, retry=every)
+        self._known, self._say = known, say
         self._reported: dict[str, str | None] = {}
 
-    def run(self) -> None:
-        wanted = enabled(self._known)
-        while wanted and not self._done.is_set():
-            try:
-                with closing(open_store(self._known.store, create=False)) as store, open_targets(self._known, wanted) as targets:
-                    self._reported.pop("store", None)
-                    while not self._done.is_set():
-                        for settings, target in targets:
-                            tally = published(Work(store, settings, target, stopped=self._done.is_set))
-                            self._tell(settings.name, summary(tally), every=tally.done > 0)
-                        self._done.wait(self._every)
-            except StoreError as error:
-                self._tell("store", f"publishing waits for its store: {error}")
-            self._done.wait(self._every)
-
-    def stop(self, seconds: float = 5.0) -> None:
-        """Ask it to end after the article in hand, and wait so long."""
-        self._done.set()
-        if self.is_alive():
-            self.join(seconds)
+    def step(self) -> None:
+        """Until it is to stop, or its store is away."""
+        if not (wanted := enabled(self._known)):
+            self.stopping.set()
+            return
+        try:
+            with closing(open_store(self._known.store, create=False)) as store, open_targets(self._known, wanted) as targets:
+                self._reported.pop("store", None)
+                while not self.stopping.is_set():
+                    for settings, target in targets:
+                        tally = published(Work(store, settings, target, stopped=self.stopping.is_set))
+                        self._tell(settings.name, summary(tally), every=tally.done > 0)
+                    self.stopping.wait(self.every)
+        except StoreError as error:
+            self._tell("store", f"publishing waits for its store: {error}")
 
     def _tell(self, about: str, line: str | None, *, every: bool = False) -> None:
         """A trouble that lasts is told once."""

@@ -28,30 +28,20 @@ SEEN_KEY: Final = "%(spider)s:dupefilter"  # scrapy-redis' SCHEDULER_QUEUE_KEY a
 SHARED: Final = "newsportal:"  # what is shared by all queues of a Redis begins with it
 
 REMEDIES: Final = {
-    "OOM": "its memory is full (maxmemory): give it more, or take tasks out with: newsportal frontier clear",
-    "READONLY": "it is a replica that takes no writes: name the primary",
-    "MISCONF": "it cannot save to its disk and refuses writes: look at its log, free its disk",
-    "LOADING": "it is reading its data; it will answer in a moment",
-    "BUSY": "another script keeps it busy; redis-cli SCRIPT KILL ends that",
-    "NOAUTH": "it asks for a password: redis://:PASSWORD@HOST:PORT/0",
-    "WRONGPASS": "it refuses the password or the user's name",
-    "NOPERM": "its user may not run what is needed: allow scripts (@scripting) and the keys of the queue",
-    "MOVED": "it is a cluster: name it redis+cluster://HOST:PORT",
-    "CROSSSLOT": "it is a cluster: name it redis+cluster://HOST:PORT",
-    "CLUSTERDOWN": "a part of the cluster is away, and cluster-require-full-coverage is yes: set it to no, and start that part",
-}  # by the first word of Redis' errors
-
-KINDS: Final = {
-    "AuthenticationError": "WRONGPASS",
-    "AuthenticationWrongNumberOfArgsError": "WRONGPASS",
-    "OutOfMemoryError": "OOM",
-    "ReadOnlyError": "READONLY",
-    "BusyLoadingError": "LOADING",
-    "NoPermissionError": "NOPERM",
-    "MovedError": "MOVED",
-    "ClusterCrossSlotError": "CROSSSLOT",
-    "ClusterDownError": "CLUSTERDOWN",
-}  # redis-py's classes for errors whose first word it cuts off
+    ("OOM", "OutOfMemoryError"): "its memory is full (maxmemory): give it more, or take tasks out with: newsportal frontier clear",
+    ("READONLY", "ReadOnlyError"): "it is a replica that takes no writes: name the primary",
+    ("MISCONF",): "it cannot save to its disk and refuses writes: look at its log, free its disk",
+    ("LOADING", "BusyLoadingError"): "it is reading its data; it will answer in a moment",
+    ("BUSY",): "another script keeps it busy; redis-cli SCRIPT KILL ends that",
+    ("NOAUTH",): "it asks for a password: redis://:PASSWORD@HOST:PORT/0",
+    ("WRONGPASS", "AuthenticationError", "AuthenticationWrongNumberOfArgsError"): "it refuses the password or the user's name",
+    ("NOPERM", "NoPermissionError"): "its user may not run what is needed: allow scripts (@scripting) and the keys of the queue",
+    ("MOVED", "MovedError", "CROSSSLOT", "ClusterCrossSlotError"): "it is a cluster: name it redis+cluster://HOST:PORT",
+    ("CLUSTERDOWN", "ClusterDownError"): (
+        "a part of the cluster is away, and cluster-require-full-coverage is yes: set it to no, and start that part"
+    ),
+}
+"""By a word of Redis' errors, or redis-py's class of those whose first word it cuts off."""
 
 
 def is_named(settings: BaseSettings) -> bool:
@@ -133,8 +123,9 @@ def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | F
         )
     if why:
         return FrontierRefused(f"Redis at {where}: {key} was written by another version of newsportal (form {rest}): update the older one")
-    word = next((word for word in text.split() if word in REMEDIES), KINDS.get(kind, ""))
-    return FrontierUnavailable(f"queue of requests: Redis at {where} does not serve: {REMEDIES.get(word) or text or kind}")
+    by_word = {word: remedy for words, remedy in REMEDIES.items() for word in words}
+    remedy = next((by_word[word] for word in (*text.split(), kind) if word in by_word), text or kind)
+    return FrontierUnavailable(f"queue of requests: Redis at {where} does not serve: {remedy}")
 
 
 def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str, prefixes: Sequence[str] = ("",)) -> list[str]:

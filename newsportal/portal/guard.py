@@ -3,7 +3,6 @@ whatever is sent comes from our own pages (``request_body``)."""
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterable
 
@@ -11,6 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from newsportal.net.egress.addresses import is_literal
 from newsportal.portal.api_errors import PATHS, STATUSES, ApiError, answer
 from newsportal.portal.request_body import PUSHED, SAFE, SIGNING, Refused, bound_of, received
 
@@ -97,7 +97,7 @@ class RequestGuard:
         if ANY_HOST in self.hosts:
             return True
         name = (found["address"] or found["name"]).lower().rstrip(".")
-        return name in self.hosts or (ANY_ADDRESS in self.hosts and _is_address(name))
+        return name in self.hosts or (ANY_ADDRESS in self.hosts and is_literal(name))
 
 
 REFUSED = PlainTextResponse(
@@ -121,11 +121,3 @@ def cache_control_of(own: str | None, scope: Scope) -> str:
     if portal is None or not portal.site.members or scope["path"].startswith(STATIC):
         return own
     return ", ".join(("private", *(part for part in map(str.strip, own.split(",")) if part not in ("public", "private"))))
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -21,22 +21,6 @@ from newsportal.text.characters import (
 from newsportal.text.words import STOP_CHARACTER, STOP_WORDS, WORD, WORDS, has_stop_word, search_words, segment, use_words
 
 __all__ = [
-    "CJK",
-    "CONTROL",
-    "INVISIBLE",
-    "NO_LETTERS",
-    "STOP_CHARACTER",
-    "STOP_WORDS",
-    "WORD",
-    "WORDS",
-    "chinese_share",
-    "clean",
-    "fold_characters",
-    "has_stop_word",
-    "letters",
-    "normalise",
-    "search_words",
-    "segment",
-    "use_words",
-    "visible_length",
-]
+    "CJK", "CONTROL", "INVISIBLE", "NO_LETTERS", "STOP_CHARACTER", "STOP_WORDS", "WORD", "WORDS", "chinese_share", "clean",
+    "fold_characters", "has_stop_word", "letters", "normalise", "search_words", "segment", "use_words", "visible_length",
+]  # fmt: skip

@@ -56,27 +56,9 @@ TRANSLATOR: Final = Translator()
 
 
 __all__ = [
-    "BREAKING",
-    "MAX_TAGS",
-    "Document",
-    "Element",
-    "copy_of",
-    "css",
-    "decode",
-    "document",
-    "from_text",
-    "html_of",
-    "join",
-    "lines_of",
-    "link_of",
-    "parse_html",
-    "path_of",
-    "pieces",
-    "stream_xml",
-    "text_of",
-    "walk",
-    "xpath",
-]
+    "BREAKING", "MAX_TAGS", "Document", "Element", "copy_of", "css", "decode", "document", "from_text", "html_of", "join", "lines_of",
+    "link_of", "parse_html", "path_of", "pieces", "stream_xml", "text_of", "walk", "xpath",
+]  # fmt: skip
 
 MAX_CHARS = 8_000_000  # longer pages are cut: ten times the longest article page of the development set
 

@@ -14,16 +14,6 @@ from newsportal.crawl.middlewares.robots import RobotsDenied, RobotsMiddleware
 from newsportal.crawl.middlewares.robots_tags import RobotsTagsMiddleware
 
 __all__ = [
-    "BadRedirect",
-    "ChallengeMiddleware",
-    "ChallengePage",
-    "ChildrenMiddleware",
-    "MetaRefreshMiddleware",
-    "PatientRetryMiddleware",
-    "RedirectMiddleware",
-    "RobotsDenied",
-    "RobotsMiddleware",
-    "RobotsTagsMiddleware",
-    "TurnsMiddleware",
-    "challenge_of",
-]
+    "BadRedirect", "ChallengeMiddleware", "ChallengePage", "ChildrenMiddleware", "MetaRefreshMiddleware", "PatientRetryMiddleware",
+    "RedirectMiddleware", "RobotsDenied", "RobotsMiddleware", "RobotsTagsMiddleware", "TurnsMiddleware", "challenge_of",
+]  # fmt: skip

@@ -8,20 +8,6 @@ from newsportal.net.egress.client import Answer, Exchange, exchanges, fetch, fet
 from newsportal.net.egress.decompress import TooLarge, decompress
 
 __all__ = [
-    "PUBLIC",
-    "Answer",
-    "Exchange",
-    "Policy",
-    "TooLarge",
-    "check_address",
-    "check_url",
-    "decompress",
-    "exchanges",
-    "fetch",
-    "fetch_async",
-    "leads_inside",
-    "never_sent",
-    "request",
-    "resolve",
-    "resolve_async",
-]
+    "PUBLIC", "Answer", "Exchange", "Policy", "TooLarge", "check_address", "check_url", "decompress", "exchanges", "fetch", "fetch_async",
+    "leads_inside", "never_sent", "request", "resolve", "resolve_async",
+]  # fmt: skip

@@ -29,7 +29,7 @@ def resolve(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
     forbidden: a name that leads to a public and to a private address is a trap, not a choice.
     """
     name = host.strip("[]").removesuffix(".").lower()
-    addresses = [name] if _is_literal(name) else _lookup(name, port)
+    addresses = [name] if is_literal(name) else _lookup(name, port)
     denied: list[EgressDenied] = []
     for address in addresses:
         try:
@@ -58,7 +58,8 @@ async def resolve_async(host: str, policy: Policy, port: int = 443) -> tuple[str
     return await asyncio.wrap_future(answer)
 
 
-def _is_literal(name: str) -> bool:
+def is_literal(name: str) -> bool:
+    """Whether a host is an address and no name."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -150,7 +151,7 @@ class Policy:
 
     def names(self, host: str, port: int | None) -> bool:
         """Whether ``host``, a name or an address, is listed itself, whatever it leads to."""
-        return self.allows_host(host, port) or (_is_literal(host) and self.allows_address(ipaddress.ip_address(host), port))
+        return self.allows_host(host, port) or (is_literal(host) and self.allows_address(ipaddress.ip_address(host), port))
 
     def allows_address(self, address: Address, port: int | None) -> bool:
         return any(entry.covers(address, port) for entry in self.openings)

@@ -25,7 +25,7 @@ from newsportal.services.boards import as_dict as board_dict
 from newsportal.services.events import editing
 from newsportal.services.events.timeline import view
 from newsportal.services.rising import as_dict
-from newsportal.store.events import Event, EventPage
+from newsportal.store.events import Event, EventPage, Teller
 
 router = APIRouter(tags=["Events"])
 
@@ -49,12 +49,6 @@ class PointOut(BaseModel):
     more: int = Field(description="Other stories of the day.")
 
 
-class TellerOut(BaseModel):
-    site: str
-    first: datetime
-    articles: int
-
-
 class MemberOut(BaseModel):
     story: StoryOut
     score: float = Field(description="How like the event it was; 1 for the first, and where an editor put it.")
@@ -65,7 +59,7 @@ class MemberOut(BaseModel):
 class EventWhole(BaseModel):
     event: EventOut
     points: list[PointOut] = Field(description="Turning points, the earliest first.")
-    tellers: list[TellerOut] = Field(description="Who reported, the first one first.")
+    tellers: list[Teller] = Field(description="Who reported, the first one first.")
     members: list[MemberOut] = Field(description="The earliest first.")
 
 

@@ -22,21 +22,12 @@ from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.accounts import Right
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
 from newsportal.services.trying.saved import page_at, pages_of
-from newsportal.services.trying.templates import forget_site, learn_saved, library_of, readings, rows_of
+from newsportal.services.trying.templates import SiteRow, forget_site, learn_saved, library_of, readings, rows_of
 from newsportal.text import dom
 
 router = APIRouter(tags=["Reading rules"], dependencies=[needs(Right.EDIT)])
 
 Selector = Annotated[str, Field(max_length=500)]
-
-
-class SiteTaught(BaseModel):
-    site: str
-    templates: int
-    pages: int = Field(description="Pages that the templates stand for.")
-    waiting: int = Field(description="Pages that wait for one like them.")
-    known_pages: int = Field(description="Pages of which lines are known.")
-    lines: int = Field(description="Lines that are the site's and no article's.")
 
 
 class Taught(BaseModel):
@@ -114,11 +105,11 @@ class Checked(BaseModel):
 
 
 @router.get("/templates", summary="What sites' own pages taught")
-def templates(portal: ThisPortal) -> list[SiteTaught]:
+def templates(portal: ThisPortal) -> list[SiteRow]:
     library, trouble = library_of(portal.store)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
-    return [fill(SiteTaught, row) for row in rows_of(portal.store, portal.config, library)]
+    return rows_of(portal.store, portal.config, library)
 
 
 @router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=describe(404))

@@ -18,7 +18,7 @@ from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
 from newsportal.services.accounts import Right
-from newsportal.services.briefing import DAY, as_dict, day_range
+from newsportal.services.briefing import DAY, Quote, as_dict, day_range
 from newsportal.store.gallery_tables import WallFilter, WallOrder
 from newsportal.store.results import StoredArticle, StoryFilter, Tally
 
@@ -100,14 +100,6 @@ class Revisions(BaseModel):
     items: list[ArticleWhole] = Field(description="Its texts, the newest first.")
 
 
-class Sentence(BaseModel):
-    text: str
-    story: str
-    title: str
-    site: str
-    url: str
-
-
 class BriefStory(BaseModel):
     id: str
     title: str
@@ -121,7 +113,7 @@ class BriefEventOut(BaseModel):
     follows: bool = Field(description="Whether it was told the day before.")
     last: datetime = Field(description="When something new came last.")
     stories: list[BriefStory]
-    sentences: list[Sentence]
+    sentences: list[Quote]
 
 
 class BriefingOut(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -139,14 +139,14 @@ def looks(library: Library, site: str) -> list[Look]:
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """A site: its templates, the pages these stand for, pages that wait for a sibling; pages and lines that are known of it."""
+    """What was learnt of a site."""
 
     site: str
     templates: int
-    pages: int
-    waiting: int
-    known_pages: int
-    lines: int
+    pages: int = field(metadata={"description": "Pages that the templates stand for."})
+    waiting: int = field(metadata={"description": "Pages that wait for one like them."})
+    known_pages: int = field(metadata={"description": "Pages of which lines are known."})
+    lines: int = field(metadata={"description": "Lines that are the site's and no article's."})
 
 
 def learn_saved(store: Store, known: Sources, now: datetime) -> tuple[int, int] | None:
