@@ -57,7 +57,7 @@ class AnyPage(best.Best):
         if kind is None or body is None:  # whatever it is, its data in scripts are an article's
             found = best.complete(document, link, fetched, read)
             return replace(found, kind=ARTICLE, kind_probability=found.confidence)
-        posts = _posts(document, fetched) if kind.of(THREAD) >= THREAD_LEAST else ()
+        posts = posts_of(document, fetched) if kind.of(THREAD) >= THREAD_LEAST else ()
         content = content_of(body, kind)
         if kind.name == ARTICLE:
             content = best.settle(content, document, read.heading, self.knowledge)
@@ -128,7 +128,8 @@ def choose_expected(likely: NDArray[np.float32], length: NDArray[np.float32]) ->
     return chosen & (likely >= LEAST)
 
 
-def _posts(document: dom.Document, fetched: datetime) -> tuple[Post, ...]:
+def posts_of(document: dom.Document, fetched: datetime) -> tuple[Post, ...]:
+    """The posts with text that the reader of threads finds; none on a page that is no thread."""
     try:
         return tuple(post for post in read_posts(document, fetched) if post.text)
     except NotApplicable:
