@@ -16,6 +16,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +24,8 @@ import numpy as np
 from catboost import CatBoostClassifier
 from numpy.typing import NDArray
 
-from newsportal.extractors.article.any_page import content_of
+from newsportal.extractors.article.any_page import NOSCRIPT, THREAD, THREAD_LEAST, content_of, posts_of, without_scripts
+from newsportal.extractors.article.best import FEW_CHARS
 from newsportal.extractors.article.block_features import Table
 from newsportal.extractors.article.body import Body, block_model, from_dict
 from newsportal.extractors.article.page_kind import COLUMNS, KINDS, NAMES, PageKind, PageModel, page_figures
@@ -58,13 +60,15 @@ WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageExample:
-    """A page with its blocks, its kind and its figures; ``likely``: what the model of ``best`` says of its blocks."""
+    """A page with its blocks, its kind and its figures; ``likely``: what the model of ``best`` says of its blocks; ``posts``: the text of
+    its posts, ``""`` if it has none."""
 
     blocks: Example
     kind: str
     news: bool
     figures: NDArray[np.float32]
     likely: NDArray[np.float32]
+    posts: str = ""
 
 
 def main() -> None:
@@ -85,7 +89,10 @@ def main() -> None:
 def read_pages(folder: Path, news: bool) -> Iterator[PageExample]:
     """The pages of a folder that have gold text."""
     for document, gold in read_documents(folder):
-        page = page_example(document, gold, news, BLOCK_WEIGHT if news else 1.0, folder.name)
+        weight = BLOCK_WEIGHT if news else 1.0
+        page = page_example(document, gold, news, weight, folder.name)
+        if f"<{NOSCRIPT}" in document.html and (page is None or page.blocks.table.length.sum() < FEW_CHARS):
+            page = page_example(without_scripts(document), gold, news, weight, folder.name) or page
         if page is not None:
             yield page
 
@@ -103,7 +110,8 @@ def page_example(document: dom.Document, gold: Mapping[str, Any], news: bool, we
     likely = model.likely(table.of(model.columns))
     figures = page_figures(document, read_metadata(document), blocks.page, table, likely)
     kind = gold.get("kind") or "article"
-    return PageExample(blocks, CALLED.get(kind, kind), news, figures, likely)
+    posts = () if news else posts_of(document, datetime.now(UTC))
+    return PageExample(blocks, CALLED.get(kind, kind), news, figures, likely, "\n".join(post.text or "" for post in posts))
 
 
 def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: str) -> dict[str, Any]:
@@ -187,10 +195,11 @@ def fit_blocks(pages: Sequence[PageExample], known: Mapping[int, PageKind]) -> d
 
 
 def word_f1(page: PageExample, content: Mapping[str, Any], kind: PageKind) -> float:
-    """The benchmark's measure: F1 of the multisets of words."""
+    """The benchmark's measure: F1 of the multisets of words, of a thread those of its posts."""
     table: Table = page.blocks.table
     body = Body(page.blocks.page, page.likely >= 0.5, page.likely, table)
-    text = "\n".join(content_of(body, kind, from_dict(dict(content))).lines)
+    text = page.posts if kind.of(THREAD) >= THREAD_LEAST else ""
+    text = text or "\n".join(content_of(body, kind, from_dict(dict(content))).lines)
     found, gold = (Counter(WORD.findall(words.lower())) for words in (text, page.blocks.gold))
     return 2 * (found & gold).total() / max(found.total() + gold.total(), 1)
 

@@ -9,7 +9,7 @@ import pytest
 
 import newsportal
 from newsportal.errors import NotApplicable
-from newsportal.extractors.article.any_page import AnyPage, choose_expected, mixed
+from newsportal.extractors.article.any_page import DOUBT, AnyPage, choose_expected, mixed, softened
 from newsportal.extractors.article.block_features import features
 from newsportal.extractors.article.blocks import read_blocks
 from newsportal.extractors.article.page_kind import KINDS, MEANS, NAMES, PageKind, page_figures, page_model
@@ -131,3 +131,11 @@ def test_two_models_are_mixed_as_log_odds() -> None:
     assert mixed(first, second, 1.0) == pytest.approx(first, abs=1e-5)
     assert mixed(first, second, 0.0) == pytest.approx(second, abs=1e-5)
     assert mixed(first, second, 0.5) == pytest.approx([0.5, 0.1], abs=1e-5)
+
+
+def test_of_kinds_whose_blocks_stand_or_fall_together_the_model_is_less_sure() -> None:
+    likely = np.array([0.9, 0.5, 0.1], np.float32)
+    of = dict(zip(KINDS, np.eye(len(KINDS), dtype=np.float32), strict=True))
+    assert softened(likely, PageKind(of["product"], 0.0)) == pytest.approx(likely, abs=1e-5)
+    odds = 9 ** (1 - DOUBT)
+    assert softened(likely, PageKind(of["listing"], 0.0)) == pytest.approx([odds / (1 + odds), 0.5, 1 / (1 + odds)], abs=1e-5)
