@@ -216,6 +216,6 @@ def counted(title: str, text: str) -> tuple[Counts, Counts]:
     return counts(title), counts(text)
 
 
-def counted_together(articles: Sequence[tuple[str, str]]) -> list[tuple[Counts, Counts]]:
+def counted_batch(articles: Sequence[tuple[str, str]]) -> list[tuple[Counts, Counts]]:
     """:func:`counted` of many articles, each a title and a text."""
     return list(zip(counts_of([title for title, _ in articles]), counts_of([text for _, text in articles]), strict=True))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from newsportal.classify import calibration
 from newsportal.classify.base import Answer, Example, Progress
 from newsportal.classify.calibration import NO_LEVEL, Level, Refusal, refusal
-from newsportal.classify.features import LONGEST, Counts, Sparse, Vocabulary, counted_together, matrix, vocabulary
+from newsportal.classify.features import LONGEST, Counts, Sparse, Vocabulary, counted_batch, matrix, vocabulary
 from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit
 from newsportal.classify.held_out import FOLDS, folds, near_duplicates
 from newsportal.classify.measure import measure
@@ -55,7 +55,7 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
         raise ModelError("every example has the same label; there must be some without it")
     documents: list[tuple[Counts, Counts]] = []
     for done in range(0, len(used), AT_ONCE):
-        documents += counted_together([(one.title, one.text) for one in used[done : done + AT_ONCE]])
+        documents += counted_batch([(one.title, one.text) for one in used[done : done + AT_ONCE]])
         progress(0.3 * done / len(used), "features")
     known = vocabulary(documents)
     if not len(known.codes):
@@ -65,7 +65,7 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     short = float(np.quantile(np.diff(vectors.indptr), SHORT))
     headlines = []
     if short > LONG and not several:
-        headlines = [(matrix(known, counted_together([("", (one.title or one.text)[:BRIEF]) for one in used])), short)]
+        headlines = [(matrix(known, counted_batch([("", (one.title or one.text)[:BRIEF]) for one in used])), short)]
     fold = folds(truth, near_duplicates(vectors))
     mix, answers, held = _held_out([(vectors, 0.0), *headlines], truth, fold, several=several, progress=progress, seed=seed)
     scores = answers[0]
