@@ -9,6 +9,7 @@ part and without a fold answer the fold, texts of labels that they know and text
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,7 +89,18 @@ def auroc(higher: Matrix, lower: Matrix) -> float:
     return float((below + up_to).mean() / 2 / max(1, len(lower)))
 
 
-FACTORS: Final = np.geomspace(0.05, 50.0, 400)  # factors that are tried; neighbours differ by 1.7 %
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What holds for texts of so many features: the factor of the softmax, and the least score; ``features`` 0: nothing was measured."""
+
+    features: float
+    factor: float
+    least: float
+
+
+NO_LEVEL: Final = Level(0.0, 1.0, 0.0)
+
+FACTORS: Final = np.geomspace(0.05, 50.0, 400)  # neighbours differ by 1.7 %
 FEWEST: Final = 3  # documents with a label, held back, from which a curve and a threshold of its own are fitted
 DEFAULT_CURVE: Final = (4.0, 0.0)
 DEFAULT_THRESHOLD: Final = 0.5
@@ -106,13 +118,13 @@ def logistic(scores: Matrix) -> Matrix:
 
 
 def temperature(scores: Matrix, of: NDArray[np.intp]) -> float:
-    """The factor under which the true labels ``of`` the rows are most probable."""
+    """The factor under which the true labels ``of`` the rows are most probable: the surprise has one valley, since it is convex."""
     rows = np.arange(len(of))
 
-    def surprise(factor: float) -> float:
-        return -float(np.log(np.maximum(softmax(scores * factor)[rows, of], 1e-12)).mean())
+    def surprise(at: int) -> float:
+        return -float(np.log(np.maximum(softmax(scores * FACTORS[at])[rows, of], 1e-12)).mean())
 
-    return float(min(FACTORS, key=surprise))
+    return float(FACTORS[bisect_left(range(len(FACTORS) - 1), 0.0, key=lambda at: surprise(at + 1) - surprise(at))])
 
 
 def least_score(scores: Matrix, of: NDArray[np.intp], given_up: float) -> float:

@@ -33,6 +33,7 @@ ALONE_FROM: Final = 0x2E80
 """From here on (radicals, kana, ideographs, Hangul) a letter is a piece by itself; so are digits and letters of scripts without spaces."""
 
 UNSPACED: Final = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))  # Thai and Lao, Burmese, Khmer
+BETWEEN_TEXTS: Final = "|"  # any mark
 SKIPPED, SPACE, RUN, ALONE, MARK = range(5)  # kinds of characters
 STEP: Final = np.uint64(0x9E3779B97F4A7C15)
 MIX: Final = np.uint64(0xD6E8FEB86659FD93)  # odd multipliers of good mixers (Knuth's golden ratio; Degski's 64-bit mixer)
@@ -56,11 +57,30 @@ class Counts:
 
 
 def counts(text: str) -> Counts:
-    return Counts(*np.unique(pieces(text).codes, return_counts=True))
+    return Counts(*np.unique(pieces(text).codes, return_counts=True)) if text else NO_COUNTS
+
+
+NO_COUNTS: Final = Counts(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.intp))
+
+
+def counts_of(texts: Sequence[str]) -> list[Counts]:
+    """:func:`counts` of many texts at once, which takes short ones a tenth of the time: calls of NumPy, not characters, cost there."""
+    texts = [text[:LONGEST] for text in texts]
+    begins = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    found = _pieces(BETWEEN_TEXTS.join(texts))
+    owner = np.searchsorted(begins, found.starts, "right") - 1
+    inside = found.ends < begins[owner + 1]  # neither the mark between two texts nor a pair with it
+    keys, times = np.unique(owner[inside].astype(np.uint64) << np.uint64(32) | found.codes[inside], return_counts=True)
+    parts = np.searchsorted(keys, np.arange(1, len(texts)).astype(np.uint64) << np.uint64(32))
+    return [Counts(*part) for part in zip(np.split(keys.astype(np.uint32), parts), np.split(times, parts), strict=True)]
 
 
 def pieces(text: str) -> Pieces:
     """The features of ``text`` with their places in it."""
+    return _pieces(text[:LONGEST])
+
+
+def _pieces(text: str) -> Pieces:
     codes, kinds, seen = _characters(text)
     first = np.flatnonzero((kinds != RUN) | np.concatenate(([True], kinds[:-1] != RUN)))
     if not len(first):
@@ -80,7 +100,7 @@ def pieces(text: str) -> Pieces:
 
 def _characters(text: str) -> tuple[Codes, Kinds, Places]:
     """The plain characters, their kinds, and their places in ``text``; of a run of white space the first alone."""
-    written, plain = _codes(text[:LONGEST]), _codes(fold_characters(text[:LONGEST]))
+    written, plain = _codes(text), _codes(fold_characters(text))
     kinds = _kinds()[np.minimum(plain, FOLDED_PLANES)]
     codes = np.where(kinds == MARK, written, plain)
     repeated = (kinds == SPACE) & np.concatenate(([False], kinds[:-1] == SPACE))[: len(kinds)]
@@ -194,3 +214,8 @@ def matrix(known: Vocabulary, documents: Iterable[tuple[Counts, Counts]]) -> Spa
 
 def counted(title: str, text: str) -> tuple[Counts, Counts]:
     return counts(title), counts(text)
+
+
+def counted_batch(articles: Sequence[tuple[str, str]]) -> list[tuple[Counts, Counts]]:
+    """:func:`counted` of many articles, each a title and a text."""
+    return list(zip(counts_of([title for title, _ in articles]), counts_of([text for _, text in articles]), strict=True))

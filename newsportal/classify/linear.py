@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
+from math import log
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 
 from newsportal.classify import calibration
 from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
+from newsportal.classify.calibration import NO_LEVEL, Level
 from newsportal.classify.features import LONGEST, Codes, Numbers, Vocabulary, counted, pieces
+from newsportal.classify.fitting import shrunk
 from newsportal.errors import ModelError
 from newsportal.packing import pack, unpack
 from newsportal.text import WORD, segment
@@ -32,7 +35,8 @@ Matrix = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Linear:
     """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``weights`` has a row a feature and a column a label;
-    ``short`` is the number of features that nine in ten of the training's texts have."""
+    ``short`` is the number of features that nine in ten of the training's texts have: from there on ``factor`` and ``least`` hold, for
+    headlines those of ``brief``."""
 
     labels: tuple[str, ...]
     facts: Facts
@@ -43,6 +47,7 @@ class Linear:
     least: float = -np.inf
     curves: Matrix = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
     short: float = 0.0
+    brief: Level = NO_LEVEL
 
     @classmethod
     def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> Linear:
@@ -54,7 +59,8 @@ class Linear:
         facts = Facts("linear", dict(sorted(documents.items())), learnt.figures, trained, several, learnt.warnings)
         known, weights = _bounded(learnt.vocabulary, learnt.planes.weights.astype(np.float16))
         return cls(
-            labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves, learnt.short
+            labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves, learnt.short,
+            learnt.brief,
         )  # fmt: skip
 
     def classify(self, title: str, text: str) -> Answer:
@@ -68,18 +74,21 @@ class Linear:
             given = [at for at in np.argsort(-chances, kind="stable") if chances[at] >= self.curves[at, 2]]
             labels = tuple(self.labels[at] for at in given)
             return Answer(labels[0] if labels else None, dict(zip(self.labels, chances.tolist(), strict=True)), labels)
-        shares = calibration.softmax(scores * self.factor).tolist()
+        factor, least = self._level(len(at))
+        shares = calibration.softmax(scores * factor).tolist()
         best = int(scores.argmax())
-        label = self.labels[best] if scores[best] >= self.least else None
+        label = self.labels[best] if scores[best] >= least else None
         return Answer(label, dict(zip(self.labels, shares, strict=True)), (label,) if label is not None else ())
 
     def _bias(self, features: int) -> Matrix:
-        """The labels' biases, which go together the more the fewer features a text has: what articles taught of them misleads on titles."""
-        if self.facts.several or features >= self.short:
-            return self.bias
-        mean = self.bias.mean()
-        bias: Matrix = mean + (self.bias - mean) * (features / self.short)
-        return bias
+        return self.bias if self.facts.several or features >= self.short else shrunk(self.bias, features, self.short)
+
+    def _level(self, features: int) -> tuple[float, float]:
+        """The factor and the least score for a text of so many features: between headlines and ``short`` by their logarithm."""
+        if not 0 < self.brief.features < self.short:
+            return self.factor, self.least
+        share = min(1.0, max(0.0, log(features / self.brief.features) / log(self.short / self.brief.features)))
+        return self.brief.factor ** (1 - share) * self.factor**share, self.brief.least + (self.least - self.brief.least) * share
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """The words under the features that decided: what they add to the label's score, against the mean of the other labels."""
@@ -90,7 +99,7 @@ class Linear:
         chosen = self.labels.index(label) if label is not None else int(scores.argmax())
         weights = self.weights[at]
         others = 0.0 if self.facts.several else np.delete(weights, chosen, axis=1).mean(axis=1)
-        steep = float(self.curves[chosen, 0]) if self.facts.several else self.factor
+        steep = float(self.curves[chosen, 0]) if self.facts.several else self._level(len(at))[0]
         parts = values * (weights[:, chosen] - others) * steep
         return words(self.vocabulary.codes[at], parts, (title, text), limit)
 
@@ -101,7 +110,7 @@ class Linear:
             "weights": self.weights.astype(np.float16),
             "bias": self.bias,
             "curves": self.curves,
-            "scale": np.array([self.factor, self.least, self.short]),
+            "scale": np.array([self.factor, self.least, self.short, self.brief.features, self.brief.factor, self.brief.least]),
         }
         return pack(self.facts.as_json() | {"labels": list(self.labels)}, arrays)
 
@@ -115,17 +124,20 @@ class Linear:
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError("the model is damaged: a part of it is missing") from error
         told = Facts.from_json(facts)
+        if scale.shape == (3,) and scale.dtype.kind == "f":  # of a model without a level for headlines
+            scale = np.concatenate((scale, (NO_LEVEL.features, NO_LEVEL.factor, NO_LEVEL.least)))
         shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
         size, number = codes.size, len(labels)
-        right = ((size,), (size,), (size, number), (number,), (number if told.several else 0, 3), (3,))
+        right = ((size,), (size,), (size, number), (number,), (number if told.several else 0, 3), (6,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != right or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
             raise ModelError("the model is damaged: its parts do not fit together")
-        least = float(scale[1])  # minus infinity where nothing is refused
-        if not all((np.abs(array) <= HUGE).all() for array in (idf, weights, bias, curves, scale[::2])) or not least <= HUGE:
+        factor, least, short, *brief = scale.tolist()  # ``least``: minus infinity where nothing is refused
+        finite = (idf, weights, bias, curves, np.array([factor, short, *brief]))
+        if not all((np.abs(array) <= HUGE).all() for array in finite) or not least <= HUGE or not brief[1] > 0:
             raise ModelError("the model is damaged: it holds numbers that are none, or too large")
         known = Vocabulary(codes, idf.astype(np.float32))
-        return cls(labels, told, known, weights.astype(np.float32), bias, float(scale[0]), least, curves, float(scale[2]))
+        return cls(labels, told, known, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
 
 
 def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:

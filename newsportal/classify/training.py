@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from newsportal.classify import calibration
 from newsportal.classify.base import Answer, Example, Progress
-from newsportal.classify.calibration import Refusal, refusal
-from newsportal.classify.features import LONGEST, Sparse, Vocabulary, counted, matrix, vocabulary
+from newsportal.classify.calibration import NO_LEVEL, Level, Refusal, refusal
+from newsportal.classify.features import LONGEST, Counts, Sparse, Vocabulary, counted_batch, matrix, vocabulary
 from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit
 from newsportal.classify.held_out import FOLDS, folds, near_duplicates
 from newsportal.classify.measure import measure
@@ -22,6 +22,12 @@ from newsportal.errors import ModelError
 from newsportal.messages import Message
 
 SHORT: Final = 0.1  # share of the training's texts that count as short
+BRIEF: Final = 24
+"""Characters at a text's beginning that stand for a headline, where nine in ten of the training's texts have more than ``LONG`` features:
+what articles teach of scores holds on headlines as little as what is said of articles."""
+
+LONG: Final = 4 * BRIEF
+AT_ONCE: Final = 100  # examples whose features are counted together
 MOST_CHARACTERS: Final = 40_000_000
 """Characters that are learnt from: 25,000 full articles or 2,000,000 titles. Six million of articles took 0.5 GB in all; so 2 to 3 GB."""
 
@@ -38,6 +44,7 @@ class Learnt:
     figures: dict[str, float]
     warnings: tuple[Message, ...]
     short: float
+    brief: Level
 
 
 def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, progress: Progress, seed: int) -> Learnt:
@@ -46,18 +53,22 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     truth = np.array([[label in example.labels for label in labels] for example in used], dtype=bool)
     if truth.all(axis=0).any():
         raise ModelError("every example has the same label; there must be some without it")
-    documents = []
-    for done, example in enumerate(used):
-        documents.append(counted(example.title, example.text))
-        if done % 500 == 0:
-            progress(0.3 * done / len(used), "features")
+    documents: list[tuple[Counts, Counts]] = []
+    for done in range(0, len(used), AT_ONCE):
+        documents += counted_batch([(one.title, one.text) for one in used[done : done + AT_ONCE]])
+        progress(0.3 * done / len(used), "features")
     known = vocabulary(documents)
     if not len(known.codes):
         raise ModelError("no feature tells the labels apart; the examples need more text")
     vectors = matrix(known, documents)
     documents.clear()
+    short = float(np.quantile(np.diff(vectors.indptr), SHORT))
+    headlines = []
+    if short > LONG and not several:
+        headlines = [(matrix(known, counted_batch([("", (one.title or one.text)[:BRIEF]) for one in used])), short)]
     fold = folds(truth, near_duplicates(vectors))
-    mix, scores, held = _held_out(vectors, truth, fold, several=several, progress=progress, seed=seed)
+    mix, answers, held = _held_out([(vectors, 0.0), *headlines], truth, fold, several=several, progress=progress, seed=seed)
+    scores = answers[0]
     progress(0.75, "held-out")
     refused = Refusal() if several else refusal(vectors, truth, fold, mix, seed)
     progress(0.85, "fit")
@@ -66,8 +77,8 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     figures = _figures(scores[held], truth[held], labels, factor) if len(held) and not several else _f1_figures(scores, truth, curves, held)
     figures |= refused.figures()
     progress(1.0, "fit")
-    short = float(np.quantile(np.diff(vectors.indptr), SHORT))
-    return Learnt(known, planes, factor, least, curves, figures, _warnings(examples, used, labels), short)
+    brief = _level(headlines[0][0][held], answers[1][held], truth[held], refused.given_up) if headlines and len(held) else NO_LEVEL
+    return Learnt(known, planes, factor, least, curves, figures, _warnings(examples, used, labels), short, brief)
 
 
 def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
@@ -86,28 +97,33 @@ def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
 
 
 def _held_out(
-    vectors: Sparse, truth: Truth, fold: NDArray[np.intp], *, several: bool, progress: Progress, seed: int
-) -> tuple[Mix, Matrix, NDArray[np.intp]]:  # fmt: skip
+    asked: Sequence[tuple[Sparse, float]], truth: Truth, fold: NDArray[np.intp], *, several: bool, progress: Progress, seed: int
+) -> tuple[Mix, list[Matrix], NDArray[np.intp]]:  # fmt: skip
     """The mix that is best on the first fold, its scores of every example by planes that have not seen it, and the examples that count.
 
-    Labels that are not in every fold are missing from some planes, so their examples say nothing.
+    ``asked``: the vectors of the examples, then others of the same examples that are only answered, each with what is short there. Labels
+    that are not in every fold are missing from some planes, so their examples say nothing.
     """
-    scores = np.zeros(truth.shape)
+    vectors = asked[0][0]
+    answers = [np.zeros(truth.shape) for _ in asked]
     counted_labels = np.all([truth[fold == part].any(axis=0) for part in range(FOLDS)], axis=0)
     enough = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
     mixes = [mix for mix in MIXES if not (several and mix.bayes)]
     if not enough.any() or not counted_labels.any():
-        return mixes[-1], scores, np.zeros(0, dtype=np.intp)
-    tried: list[tuple[float, Mix, Matrix]] = []
+        return mixes[-1], answers, np.zeros(0, dtype=np.intp)
+    tried: list[tuple[float, Mix, Planes]] = []
     for number, mix in enumerate(mixes):
         progress(0.3 + 0.35 * number / len(mixes), "held-out")
-        found = fit(vectors[fold != 0], truth[fold != 0], mix, seed).scores(vectors[fold == 0])
-        tried.append((_quality(found, truth[fold == 0], several=several), mix, found))
-    _, mix, scores[fold == 0] = max(tried, key=lambda one: one[0])
-    for part in range(1, FOLDS):
-        progress(0.65 + 0.1 * (part - 1) / (FOLDS - 1), "held-out")
-        scores[fold == part] = fit(vectors[fold != part], truth[fold != part], mix, seed).scores(vectors[fold == part])
-    return mix, scores, np.flatnonzero(enough)
+        planes = fit(vectors[fold != 0], truth[fold != 0], mix, seed)
+        tried.append((_quality(planes.scores(vectors[fold == 0]), truth[fold == 0], several=several), mix, planes))
+    _, mix, planes = max(tried, key=lambda one: one[0])
+    for part in range(FOLDS):
+        if part:
+            progress(0.65 + 0.1 * (part - 1) / (FOLDS - 1), "held-out")
+            planes = fit(vectors[fold != part], truth[fold != part], mix, seed)
+        for (texts, short), scores in zip(asked, answers, strict=True):
+            scores[fold == part] = planes.scores(texts[fold == part], short)
+    return mix, answers, np.flatnonzero(enough)
 
 
 def _quality(scores: Matrix, truth: Truth, *, several: bool) -> float:
@@ -136,6 +152,13 @@ def _calibrated(scores: Matrix, truth: Truth, held: NDArray[np.intp], given_up: 
         return 1.0, -np.inf, np.zeros((0, 3))
     of = truth.argmax(axis=1)
     return calibration.temperature(scores, of), calibration.least_score(scores, of, given_up), np.zeros((0, 3))
+
+
+def _level(texts: Sparse, scores: Matrix, truth: Truth, given_up: float) -> Level:
+    of = truth.argmax(axis=1)
+    least = calibration.least_score(scores, of, given_up)
+    features = float(np.median(np.diff(texts.indptr)))
+    return Level(features, calibration.temperature(scores, of), least) if features and np.isfinite(least) else NO_LEVEL
 
 
 def _figures(scores: Matrix, truth: Truth, labels: Sequence[str], factor: float) -> dict[str, float]:

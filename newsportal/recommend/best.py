@@ -46,15 +46,16 @@ def general(learnt: Learnt) -> Ints:
 
 def candidates(learnt: Learnt, question: Question, everybody: Ints) -> Ints:
     """``everybody``'s, and those that stand near the history; neither of the history nor published later."""
-    parts = [everybody]
+    found = np.zeros(len(learnt.items), dtype=bool)
+    found[everybody] = True
     for story in question.history[:HISTORY]:
-        parts += [learnt.joint.row(int(story))[0], learnt.after.row(int(story))[0]]
+        found[learnt.joint.row(int(story))[0]] = True
+        found[learnt.after.row(int(story))[0]] = True
     if len(question.history):
         voted = _top(question.votes, VOTED)
-        parts.append(voted[question.votes[voted] > 0])
-    found = np.unique(np.concatenate(parts))
-    found = found[learnt.published[found] <= question.now]
-    return np.setdiff1d(found, question.history, assume_unique=True)
+        found[voted[question.votes[voted] > 0]] = True
+    found[question.history] = False
+    return np.flatnonzero(found & (learnt.published <= question.now))
 
 
 def _top(values: np.ndarray, most: int) -> Ints:
@@ -165,7 +166,9 @@ class Best:
     def _ranked(self, question: Question, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
         """Stories, scores and what each figure adds, the best first; of equal scores the story whose name sorts first."""
         among = candidates(self.learnt, question, self.everybody)
-        among = among[~np.isin(among, np.fromiter(left_out, dtype=np.int64, count=len(left_out)))]
+        allowed = np.ones(len(self.learnt.items), dtype=bool)
+        allowed[list(left_out)] = False
+        among = among[allowed[among]]
         if not len(among):
             return among, np.empty(0), np.empty((0, 0))
         rows = signals.figures(self.learnt, question, among)

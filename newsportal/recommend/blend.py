@@ -182,7 +182,8 @@ def _proven(asked: Sequence[_Question], kappa: float, name: str, candidates: Can
 def ndcg(score: Floats, taken: NDArray[np.bool_], targets: int) -> float:
     """NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002); ``taken``: which candidates are among so many ``targets``."""
     gains = 1 / np.log2(np.arange(2, LIST + 2))
-    order = np.argsort(-score, kind="stable")[:LIST]
+    some = np.flatnonzero(score >= np.partition(score, -LIST)[-LIST]) if len(score) > LIST else np.arange(len(score))
+    order = some[np.argsort(-score[some], kind="stable")][:LIST]
     return float(gains[: len(order)] @ taken[order] / gains[: min(LIST, targets)].sum())
 
 

@@ -94,12 +94,11 @@ def indexed(starts: Ints, story: Ints, share: Floats, reader: Ints, stories: int
 
 def votes(known: Rows, history: Ints, stories: int) -> Floats:
     """The score of every story. ``history``: different stories, the latest first."""
-    score = np.zeros(stories)
     weight = np.maximum(0.0, 1 - 0.1 * np.arange(1, len(history) + 1))
     parts = [known.by[known.began[s] : known.began[s + 1]][:SAMPLED] for s in history]
     readers = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
     if not len(readers):
-        return score
+        return np.zeros(stories)
     places = np.repeat(np.arange(len(history)), [len(part) for part in parts])
     found, inverse = np.unique(readers, return_inverse=True)
     likeness = np.bincount(inverse, weight[places]) / len(history)
@@ -108,11 +107,14 @@ def votes(known: Rows, history: Ints, stories: int) -> Floats:
     recent = np.arange(len(found))[-SAMPLED:]
     chosen = recent[np.lexsort((-found[recent], -likeness[recent]))][:NEIGHBOURS]
     vote = likeness[chosen] * weight[latest[chosen]]
-    for u, strength in zip(found[chosen], vote, strict=True):
-        score[known.story[known.starts[u] : known.starts[u + 1]]] += strength
-    readers_of = np.diff(known.began)
-    idf = np.log(max(1, len(known.starts) - 1) / np.maximum(readers_of, 1))
-    return score * (1 + IDF * idf)
+    begins, ends = known.starts[found[chosen]], known.starts[found[chosen] + 1]
+    counts = ends - begins
+    seen = known.story[np.repeat(ends - np.cumsum(counts), counts) + np.arange(counts.sum())]
+    score = np.asarray(np.bincount(seen, np.repeat(vote, counts), stories), dtype=np.float64)
+    voted = np.flatnonzero(score)
+    idf = np.log(max(1, len(known.starts) - 1) / np.diff(known.began)[voted])
+    score[voted] *= 1 + IDF * idf
+    return score
 
 
 PRIOR: Final = 5.0  # views of anybody that a reader's own are added to
@@ -132,10 +134,9 @@ def base_shares(matrix: Matrix, views: Floats) -> Floats:
     return shares
 
 
-def label_likings(matrix: Matrix, base: Floats, history: Ints, weights: Floats) -> Floats:
-    """ln(p(l) / base(l)) of every label."""
-    counts = np.asarray(matrix[history].T @ weights).ravel()
-    likings: Floats = np.log((counts + PRIOR * base) / (weights.sum() + PRIOR) / base)
+def label_likings(counts: Floats, base: Floats, views: int) -> Floats:
+    """ln(p(l) / base(l)) of every label; ``counts``: n(l), ``views``: n."""
+    likings: Floats = np.log((counts + PRIOR * base) / (views + PRIOR) / base)
     return likings
 
 
@@ -301,22 +302,23 @@ def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floa
     all_near = _scaled(gathered(learnt.joint, history, 1.0, stories)[candidates])
     next_ones = _scaled(gathered(learnt.after, history[:LATEST], AFTER_FADES, stories)[candidates])
     votes = _scaled(question.votes[candidates])
-    likings = label_likings(learnt.label_matrix, learnt.base, history, np.ones(len(history)))
-    profile = np.asarray(learnt.word_matrix[history].mean(axis=0)).ravel()
     logarithms = [np.log(FLOOR + x) for x in (near, all_near, next_ones, votes, (near + next_ones + votes) / 3)]
-    content = [learnt.label_matrix[candidates] @ likings, learnt.word_matrix[candidates] @ profile]
-    return [*logarithms, *content, *_liked(learnt, question, candidates)]
+    return [*logarithms, *_content(learnt, question, candidates)]
 
 
-def _liked(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:
-    """The figures ``LIKED``."""
+def _content(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:
+    """``labels``, ``words`` and the figures ``LIKED``."""
     history, interest = question.history, formulas.ratings(question.shares, learnt.alpha)
-    labels, words, rows = learnt.label_matrix, learnt.word_matrix, learnt.rows
-    label_ratings = (labels[history].T @ interest) / (labels[history].T @ np.ones(len(history)) + PRIOR)
-    word_ratings = words[history].T @ interest / (len(history) + PRIOR)
-    views = np.diff(rows.began)[candidates]
+    seen, seen_words = learnt.label_matrix[history], learnt.word_matrix[history]
+    labels, words, rows = learnt.label_matrix[candidates], learnt.word_matrix[candidates], learnt.rows
+    counts = seen.T @ np.ones(len(history))
+    likings = label_likings(counts, learnt.base, len(history))
+    profile = np.asarray(seen_words.mean(axis=0)).ravel()
+    label_ratings = seen.T @ interest / (counts + PRIOR)
+    word_ratings = seen_words.T @ interest / (len(history) + PRIOR)
+    views = (rows.began[candidates + 1] - rows.began[candidates]).astype(np.float64)
     everybody = (rows.read[candidates] - learnt.alpha * views) / (views + PRIOR)
-    return [labels[candidates] @ label_ratings, words[candidates] @ word_ratings, everybody]
+    return [labels @ likings, words @ profile, labels @ label_ratings, words @ word_ratings, everybody]
 
 
 def gathered(table: Table, history: Ints, fades: float, stories: int) -> Floats:

@@ -19,17 +19,23 @@ def forward_maximum(text: str, words: Collection[str] | None = None) -> list[str
     """``text`` cut by the longest match in ``words`` (by default jieba's dictionary), with punctuation, without white space."""
     lexicon, longest = _default() if words is None else (frozenset(words), _longest(frozenset(words)))
     cut: list[str] = []
+    longest_of, add = longest.get, cut.append
     for piece in PIECE.findall(text):
         if len(piece) == 1 or piece.isascii():
-            cut.append(piece)
+            add(piece)
         else:
             place, end = 0, len(piece)
             while place < end:
-                length = min(longest.get(piece[place : place + 2], 1), end - place)
-                while length > 1 and piece[place : place + length] not in lexicon:
-                    length -= 1
-                cut.append(piece[place : place + length])
-                place += length
+                word = piece[place : place + 2]
+                length = longest_of(word, 1)
+                if length == 1:
+                    word = word[0]
+                elif length > 2:  # the two may be no word by themselves
+                    word = piece[place : place + length]
+                    while word not in lexicon and len(word) > 1:
+                        word = word[:-1]
+                add(word)
+                place += len(word)
     return cut
 
 

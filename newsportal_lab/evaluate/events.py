@@ -21,7 +21,7 @@ from newsportal.cli.output import print_json, tracked
 from newsportal.dedup import finder
 from newsportal.dedup.document import Document
 from newsportal.errors import NewsportalError
-from newsportal.events import THRESHOLD, EventClusters
+from newsportal.events import THRESHOLD, EventClusters, Story
 from newsportal.text.words import segment
 from newsportal_lab.dedup import document_of
 from newsportal_lab.events import story_of
@@ -60,9 +60,13 @@ def b_cubed(gold: Mapping[str, str | None], found: Mapping[str, str], only: str 
     )
 
 
-def ours(documents: Sequence[Document], threshold: float = THRESHOLD) -> dict[str, str]:
+def ours(documents: Sequence[Document]) -> dict[str, str]:
+    return clustered([story_of(one) for one in documents], THRESHOLD)
+
+
+def clustered(stories: Sequence[Story], threshold: float) -> dict[str, str]:
     clusters = EventClusters(threshold)
-    return {one.id: clusters.add(story_of(one)).event for one in documents}
+    return {one.id: clusters.add(one).event for one in stories}
 
 
 def tfidf(documents: Sequence[Document]) -> Any:
@@ -181,7 +185,8 @@ def _score(method: Callable[[Sequence[Document]], dict[str, str]], documents: Se
 
 def _left_out(documents: Sequence[Document], gold: Mapping[str, str | None]) -> Score:
     """Each event scored at the threshold that is best for the others, averaged over documents."""
-    found = {threshold: ours(documents, threshold) for threshold in THRESHOLDS}
+    stories = [story_of(one) for one in documents]
+    found = {threshold: clustered(stories, threshold) for threshold in THRESHOLDS}
     sizes = Counter(event for event in gold.values() if event)
     precision = recall = 0.0
     for event, size in sizes.items():

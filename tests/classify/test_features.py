@@ -1,6 +1,6 @@
 import pytest
 
-from newsportal.classify.features import LONGEST, counts, pieces
+from newsportal.classify.features import LONGEST, counts, counts_of, pieces
 
 
 def spans(text: str) -> list[str]:
@@ -48,3 +48,11 @@ def test_times_are_counted():
 
 
 EXPECTED = [758316086, 3170820544, 1500873253]
+
+
+def test_many_texts_are_counted_as_each_by_itself():
+    texts = ["新线 Open day", "", "day", " day", "（3岁）|", "\u200b", "图 \n书", "新" * (LONGEST + 9), "國際\ud800"]
+    for one, together in zip(map(counts, texts), counts_of(texts), strict=True):
+        assert one.codes.tolist() == together.codes.tolist()
+        assert one.codes.dtype == together.codes.dtype
+        assert one.times.tolist() == together.times.tolist()

@@ -1,10 +1,12 @@
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from newsportal.classify.base import NONE, Example, restore, train
+from newsportal.classify.calibration import NO_LEVEL, Level
 from newsportal.errors import ModelError
 from newsportal.packing import pack, unpack
 
@@ -16,12 +18,12 @@ WORDS = {
 COMMON = "今天 记者 表示 我们 已经 可以 城市 一个 进行 目前".split()
 
 
-def made_up(number: int, seed: int = 0) -> list[Example]:
+def made_up(number: int, seed: int = 0, length: int = 6) -> list[Example]:
     chance = random.Random(seed)
     examples = []
     for _ in range(number):
         label = chance.choice(list(WORDS))
-        words = chance.choices(WORDS[label].split(), k=6) + chance.choices(COMMON, k=6)
+        words = chance.choices(WORDS[label].split(), k=length) + chance.choices(COMMON, k=length)
         chance.shuffle(words)
         examples.append(Example("，".join(words) + "。", (label,), chance.choice(WORDS[label].split())))
     return examples
@@ -73,6 +75,29 @@ def test_a_huge_text_is_answered_at_once(model):
     assert model.classify("", "球队进球，" * 1_000_000).label == "体育/足球"
 
 
+def test_headlines_have_a_factor_and_a_least_score_of_their_own(model):
+    asked = replace(model, short=50.0, brief=Level(5.0, 0.0, 100.0))
+    headline, article = asked.classify("", "球队进球"), asked.classify("", made_up(1, length=40)[0].text)
+    assert headline.label is None
+    assert len(set(headline.scores.values())) == 1  # the factor 0
+    assert article.label is not None
+    assert article.scores == replace(model, short=50.0).classify("", made_up(1, length=40)[0].text).scores
+
+
+def test_a_model_of_articles_learns_from_their_beginnings_what_holds_for_headlines(model):
+    assert model.brief == NO_LEVEL
+    articles = [replace(one, text=one.text.replace("，", "")) for one in made_up(60, length=40)]  # of some hundred features
+    learnt = train("linear", articles)
+    assert 0 < learnt.brief.features < learnt.short
+    assert learnt.brief.least <= 0
+    assert restore(learnt.saved()).brief == learnt.brief
+
+
+def test_a_model_from_before_headlines_were_measured_is_read(model):
+    facts, arrays = unpack(model.saved())
+    assert restore(pack(facts, {**arrays, "scale": arrays["scale"][:3]})).classify("", "球队进球") == model.classify("", "球队进球")
+
+
 def test_it_is_kept_and_restored(model):
     again = restore(model.saved())
     assert again.saved() == model.saved()
@@ -94,7 +119,11 @@ def test_parts_that_do_not_fit_are_refused(model):
         "codes": arrays["codes"][::-1],
         "idf": arrays["idf"].astype(np.int64),
     }
-    too_large = {"idf": np.full(arrays["idf"].shape, 1e300), "bias": arrays["bias"] + np.inf, "scale": np.array([np.inf, 0.0, 1.0])}
+    too_large = {
+        "idf": np.full(arrays["idf"].shape, 1e300),
+        "bias": arrays["bias"] + np.inf,
+        "scale": np.array([np.inf, 0.0, 1.0, 0.0, 1.0, 0.0]),
+    }
     for name, array in (*damaged.items(), *too_large.items()):
         with pytest.raises(ModelError):
             restore(pack(facts, {**arrays, name: array}))

@@ -18,7 +18,7 @@ FLOORS = [
     ("tw-event", "best", 0.749, 0.78, None, None, None),
     ("magic-article", "best", 0.976, 0.974, 0.997, 0.997, None),
     ("scrapinghub", "best", 0.99, 0.988, None, None, None),
-    ("fundus-tests", "best", 0.988, 0.986, 0.747, 0.989, 0.944),
+    ("fundus-tests", "best", 0.988, 0.986, 0.747, 0.989, 0.954),
     ("zh-news", "cevc", 0.94, None, 0.74, 0.90, None),
     ("daniel-zh", "best:any-page", 0.981, 0.976, 0.93, 0.991, None),
     ("tw-event", "best:any-page", 0.794, 0.808, None, None, None),

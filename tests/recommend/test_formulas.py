@@ -122,5 +122,5 @@ def test_likings_are_smoothed_shares() -> None:
     matrix = signals.label_matrix([Item("a", DAWN, (), ("x",)), Item("b", DAWN, (), ("y",))], ("x", "y"))
     base = signals.base_shares(matrix, np.array([3.0, 1.0]))
     assert base.tolist() == pytest.approx([4 / 6, 2 / 6])
-    told = signals.label_likings(matrix, base, np.array([1, 1]), np.ones(2))
+    told = signals.label_likings(matrix[[1, 1]].T @ np.ones(2), base, 2)
     assert told[1] == pytest.approx(log((2 + 5 / 3) / 7 / (1 / 3)))

@@ -5,10 +5,11 @@ The site itself, the editor on duty (责任编辑) and the photographer (记者�
 
 from __future__ import annotations
 
+import html
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, takewhile
 from typing import Final
 
 from newsportal.extractors.article.hints import called, short_text
@@ -62,11 +63,15 @@ IN_TEXT: Final = re.compile(
 LAST_WORDS: Final = re.compile(
     rf"[(（]\s*(?P<names>{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?:[\s、,，]+{_SURNAME}[\u4e00-\u9fff]{{1,2}}){{0,3}})\s*[)）]\s*$"
 )  # An article's last line ends with its authors in brackets
-_LATIN: Final = r"[^\W\d_a-z][\w.'’-]*(?:\s(?!and\b|und\b|et\b|y\b)[\w.'’-]+){0,2}\s[^\W\d_a-z][\w.'’-]*"
+_LATIN: Final = r"[^\W\d_a-z][\w.'’-]*(?: (?!and\b|und\b|et\b|y\b)[\w.'’-]+){0,2} [^\W\d_a-z][\w.'’-]*"
 BY: Final = re.compile(
-    r"(?:^|[|•·\t]\s*)(?i:written by|by|von|par|por|di|autor(?:in)?(?:/autor(?:in)?)?)\s*[:\s]\s*"
-    rf"(?P<name>{_LATIN}(?:(?:,\s{_LATIN}){{0,3}},?\s(?:and|und|et|y|&)\s{_LATIN})?)\s*(?:[|•·,(\t\d]|$)"
+    r"(?:^|[|•·\t]\s*)(?:(?i:written|posted|authored) (?i:by)\s*[:\s]\s*(?P<one>[^\W\d_][\w.'’-]{2,30})(?=\s(?:at|on)\s|\t|$)"
+    r"|(?i:(?:(?:written|posted|authored|article|story|words) )?by\s*[:\s]|(?:von|par|por|di|autor(?:in)?(?:/autor(?:in)?)?)\s*[:\s])\s*"
+    rf"(?P<name>{_LATIN}(?:(?:,\s{_LATIN}){{0,3}},?\s(?:and|und|et|y|&)\s{_LATIN})?)\s*(?:[|•·,(\t\d]|$))"
 )
+LABEL_ALONE: Final = re.compile(
+    r"(?:(?:(?:written|posted|authored|article|story|words) )?by|autor(?:in)?|von|par|作者|撰文)\s?[:：]?", re.IGNORECASE
+)  # The name stands on the next line
 FIRST_WORD: Final = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
 # What is written behind a name: the paper's name, the word before the date.
 AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|updated|veröffentlicht)\b.*$", re.IGNORECASE)
@@ -84,6 +89,7 @@ NOT_NAMES: Final = re.compile(
     r"|(?:报道|報導|報道|编译|編譯|编制|編制|综合|綜合|职员|職員|记者|記者|整理|摄|攝|图|圖|供稿)$|://|www\.|\.(?:cn|com)\b",
     re.IGNORECASE,
 )
+LOGIN: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)+")  # of a system of accounts, or the key of a text that a template failed to find
 CUT: Final = re.compile(r"\s*(?:来源|來源|编辑|編輯|责任|責任|发布|日期|时间|字号|点击|浏览|评论(?!员)|发表|(?:19|20)\d\d[-年/.]\d).*$")
 # What stands before a name: 「本报记者」.
 ROLE_FIRST: Final = re.compile(rf"^(?:[\u4e00-\u9fff]{{0,8}}?[报報网網社])?(?:本[报報刊网網])?{_ROLE}\s?[:：]?\s?(?=[\u4e00-\u9fff]{{2}})")
@@ -93,6 +99,12 @@ LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*
 AUTHOR_META: Final = (
     "author article:author og:article:author dc.creator sailthru.author parsely-author byl articleauthor cxenseparse:author twitter:creator"
 ).split()
+CARD: Final = "twitter:label1"
+WRITTEN_BY: Final = re.compile(
+    r"(?:written|posted) by|authors?|verfasst von|geschrieben von|[ée]crit par|escrito por|scritto da|作者|撰文", re.IGNORECASE
+)  # What ``twitter:label1`` says where ``twitter:data1`` is the author (WordPress, Ghost)
+MAX_DECLARED_CHARS: Final = 500  # of a name that a page declares
+MAX_CLASS_CHARS: Final = 200
 MAX_BYLINES: Final = 2000
 MAX_BYLINE_CHARS: Final = 80  # Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph
 MAX_PARTS: Final = 10  # a line of more elements is a navigation
@@ -106,6 +118,7 @@ ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/
 ELEMENT_CHARS: Final = 40
 OTHERS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|sidebar|footer|hot|rank|teaser|card", re.IGNORECASE)
 COMMENTS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)  # where other people's names stand
+BESIDE_NAME: Final = re.compile(r"(?:author|byline)[a-z]*(?:[-_]+[a-z]+)*[-_]+(?:role|job|title|bio|desc)", re.IGNORECASE)
 # What stands beside a name inside the author's element.
 ROLE: Final = re.compile(r"role|job|position|title|date|time|desc|bio|avatar|social", re.IGNORECASE)
 
@@ -118,23 +131,25 @@ def author(
     publishers = meta.named("publisher", organisations=True)
     told = (meta.get("og:site_name"), meta.get("application-name"), *publishers, *SEPARATOR.split(title)[1:])
     ends = (title.rpartition(mark)[2] for mark in "-," if mark in title)
-    names = frozenset("".join(name.lower().split()) for name in (*told, *(end for end in ends if len(end) <= SITE_CHARS)) if name)
+    known = frozenset("".join(name.lower().split()) for name in (*told, *(end for end in ends if len(end) <= SITE_CHARS)) if name)
     short = ("".join(word[0] for word in name.lower().split()) for name in told if name and 2 <= name.count(" ") <= SITE_WORDS)
-    site = names | frozenset(word for word in short if word.isalpha())
+    site = known | frozenset(word for word in short if word.isalpha())
     chinese = (language or "zh").startswith("zh")
-    witnesses: tuple[Callable[[], Iterable[str]], ...] = (
-        lambda: meta.named("author") or _named_in_meta(document, meta, heading),
-        lambda: () if chinese else meta.named("author", organisations=True),
-        lambda: _written(document, lines, heading),
-        lambda: _marked(document),
+    witnesses: tuple[Callable[[], Iterable[Sequence[str]]], ...] = (
+        lambda: (meta.named("author"),),
+        lambda: (_named_in_meta(document, meta, heading),),
+        lambda: () if chinese else (meta.named("author", organisations=True),),
+        lambda: (_written(document, lines, heading),),
+        lambda: takewhile(lambda names: not any(is_site(name, site) for name in names), _marked(document, heading)),
     )
-    for witness in witnesses:
-        found = [name for name in dict.fromkeys(map(_bare, witness())) if is_name(name) and not is_site(name, site)]
+    for names in (names for witness in witnesses for names in witness()):
+        found = [name for name in dict.fromkeys(map(_bare, names)) if is_name(name) and not is_site(name, site) and not _is_login(name)]
         if found:
             return "; ".join(found[:MAX_NAMES])
     if chinese:
         return None
-    named = (*meta.named("author"), *meta.named("author", organisations=True), meta.get("author") or "")
+    declared = (*meta.named("author"), *meta.named("author", organisations=True), meta.get("author") or "")
+    named = (*declared, *next(_marked(document, heading), ()))
     return next((name for name in map(_bare, named) if is_name(name)), None)
 
 
@@ -144,24 +159,32 @@ def is_site(name: str, site: Iterable[str]) -> bool:
     return any(other.startswith(bare) or (len(other) >= WHOLE_NAME and bare.startswith(other)) for other in site)
 
 
+def _is_login(name: str) -> bool:
+    return ("." in name or "_" in name) and LOGIN.fullmatch(name) is not None
+
+
 def is_name(name: str) -> bool:
     most = MAX_CHINESE_CHARS if CJK.search(name) else MAX_NAME_CHARS
-    return 2 <= len(name) <= most and not NOT_NAMES.search(name)
+    return 2 <= len(name) <= most and name[0].isalnum() and not NOT_NAMES.search(name)
 
 
 def _bare(name: str) -> str:
+    name = name[:MAX_DECLARED_CHARS]
+    name = clean(html.unescape(name)) if "&" in name else name
     name = AFTER.sub("", FIRST_WORD.sub("", ROLE_FIRST.sub("", name)))
     return name.partition(",")[0] if len(name) > DESCRIBED_CHARS and not CJK.search(name) else name
 
 
 def _named_in_meta(document: dom.Document, meta: Metadata, heading: str | None) -> list[str]:
-    """The first ``meta`` with a name that is not the title and not whom the page calls its editor."""
-    for name in filter(None, map(meta.get, AUTHOR_META)):
+    """The first ``meta`` with a name that is not the title and not whom the page calls its editor; of citations, all names."""
+    labels = [number for number in "12" if WRITTEN_BY.fullmatch(meta.names.get(f"twitter:label{number}", ""))] if CARD in meta.names else []
+    for name in filter(None, (*map(meta.get, AUTHOR_META), *(meta.get(f"twitter:data{number}") for number in labels))):
         if is_name(name) and name != heading:
             marked = [line for line in document.lines if "编" in line or "編" in line] if CJK.search(name) else []
             if not any(match["name"] == name for line in marked for match in EDITOR.finditer(line)):
                 return [name]
-    return []
+    # 「Jong, Michiel de」
+    return [" ".join(reversed(name.split(", "))) if name.count(", ") == 1 else name for name in meta.citation_authors]
 
 
 def _written(document: dom.Document, lines: Sequence[str], heading: str | None) -> list[str]:
@@ -175,6 +198,8 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
     labelled: list[tuple[str, bool]] = []
     for number in sorted(numbers, key=lambda number: (number < start, number)):
         line = page[number]
+        if LABEL_ALONE.fullmatch(line):
+            line = "\t".join((line, *short[number + 1 : number + 2]))
         if line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
             chinese = number in marked and BYLINE.search(line) is not None
             if chinese or BY_WORD.search(line):
@@ -204,11 +229,14 @@ def _parted(names: str) -> list[str]:
     return (PARTS if CJK.search(names) else LATIN_PARTS).split(names)
 
 
-def _marked(document: dom.Document) -> list[str]:
-    """The first element that is marked as the author, outside of comments and teasers."""
+def _marked(document: dom.Document, heading: str | None) -> Iterator[list[str]]:
+    """The names in elements that are marked as the author, outside of comments and teasers: those do not hold the headline."""
+    around = {above for node in document.root.iter("h1") if heading and heading in short_text(node) for above in node.iterancestors()}
+    around |= set(document.root.iter("body"))
     for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
         says = "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower())
-        says = says or ELEMENT_CLASS.search(node.get("class") or "") is not None
+        name = (node.get("class") or "")[:MAX_CLASS_CHARS]
+        says = says or (ELEMENT_CLASS.search(name) is not None and not BESIDE_NAME.search(name))
         if not says and not (node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "")):
             continue
         told = {child for child in node if ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}")}
@@ -217,10 +245,9 @@ def _marked(document: dom.Document) -> list[str]:
         if not 2 <= len(text) <= ELEMENT_CHARS or re.search(r"[\d:：]", text):
             continue
         others = COMMENTS if node.get("itemprop") else OTHERS
-        if any(others.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in node.iterancestors()):
-            continue
-        return _parted(text)
-    return []
+        boxes = (above for above in node.iterancestors() if above not in around)
+        if not any(others.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in boxes):
+            yield _parted(text)
 
 
 MAX_LINE_CHARS: Final = 160

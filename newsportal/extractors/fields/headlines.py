@@ -32,6 +32,7 @@ SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.I
 
 # an editor's mark belongs to the headline: （图）, [3P], 【16:15】
 MARK_LAST: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
+ANCHOR: Final = re.compile(r"(?:\s?[¶§]|\s#)\s?$")  # the link to itself behind a heading of documentation
 NAME_CHARS: Final = 16  # longer parts are headlines that end like a name
 FEW: Final = 5  # characters (twice that in Latin letters) of a title before its first separator, else its longest part counts
 ENTITY: Final = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
@@ -44,7 +45,7 @@ def plain(text: str | None) -> str:
 
 
 def bare(title: str) -> str:
-    return SITE_FIRST.sub("", BULLET.sub("", title)) or title
+    return SITE_FIRST.sub("", BULLET.sub("", ANCHOR.sub("", title))) or title
 
 
 def enough(part: str) -> bool:

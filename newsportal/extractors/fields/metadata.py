@@ -24,13 +24,14 @@ _LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles,
-    then their microdata; ``by_id``: what else JSON-LD names (people, pictures), by its ``@id``."""
+    then their microdata; ``by_id``: what else JSON-LD names (people, pictures), by its ``@id``; ``citation_authors``: a ``meta`` each."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     things: tuple[Mapping[str, Any], ...] = ()
     by_id: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     canonical: str | None = None
     language: str | None = None
+    citation_authors: tuple[str, ...] = ()
 
     def get(self, name: str) -> str | None:
         return self.names.get(name)
@@ -82,6 +83,7 @@ def read_metadata(document: dom.Document) -> Metadata:
     names: dict[str, str] = {}
     things: list[Mapping[str, Any]] = []
     known: dict[str, Mapping[str, Any]] = {}
+    authors: list[str] = []
     canonical = None
     for node in root.iter("meta", "script", "link"):
         if node.tag == "meta":
@@ -89,6 +91,8 @@ def read_metadata(document: dom.Document) -> Metadata:
             content = clean(node.get("content") or "")
             if key and content:
                 names.setdefault(key.strip().lower(), content)
+                if key == "citation_author":
+                    authors.append(content)
         elif node.tag == "link":
             if canonical is None and "canonical" in (node.get("rel") or "").lower().split():
                 canonical = dom.link_of(node, document.base)
@@ -100,7 +104,8 @@ def read_metadata(document: dom.Document) -> Metadata:
                     known.setdefault(str(thing["@id"]), thing)
     things.extend(microdata_articles(document))
     things.sort(key=lambda thing: type_of(thing).endswith("WebPage"))
-    return Metadata(names, tuple(things), known, canonical, root.get("lang") or root.get("xml:lang") or names.get("content-language"))
+    language = root.get("lang") or root.get("xml:lang") or names.get("content-language")
+    return Metadata(names, tuple(things), known, canonical, language, tuple(authors))
 
 
 def type_of(thing: Mapping[str, Any]) -> str:

@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Final
+from urllib.parse import urlsplit
 
 from newsportal.extractors.article.hints import short_text
 from newsportal.extractors.fields.headlines import (
     MARK_LAST,
     MAX_TITLE_CHARS,
+    RANKS,
+    SEPARATOR,
     SITE_LAST,
     Ranked,
     bare,
@@ -42,6 +46,8 @@ CORE: Final = 0.4  # a witness with less than this share of the longest one's le
 LEAST_LETTERS: Final = 4
 MARK_COST: Final = 0.05
 EXACT: Final = 2.0  # agreement with a witness as a whole
+LIKE: Final = 0.6  # share of its pairs of letters that an ``h1`` in other words than the page's title has in common with it
+PAIRS: Final = 12  # of a shorter heading some are in any text
 SURE: Final = 1.9  # agreement above which no other text of the page is looked at: the heading is the page's title without the site's name
 
 
@@ -76,11 +82,13 @@ def best_title(document: dom.Document, meta: Metadata, link: Link | None = None)
     said = "" if says_nothing(named, names) else named
     # the ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing
     exact = bool(page) and whole.startswith(page) and any(short_text(node) == page for node in document.root.iter("h1"))
-    witnesses = None if exact else _witnesses((whole if page else "", page, without_site(said, site), told))
+    section, *rest = SEPARATOR.split(declared := plain(meta.article("headline")))
+    declared = "" if rest and section not in whole and rest[-1] in whole else declared
+    witnesses = None if exact else _witnesses((whole if page else "", page, without_site(said, site), told, declared))
     shown = page if witnesses is None else _agreeing(document, whole if page else said, witnesses)
     if shown:
         return bare(shown)
-    if SITE_LAST.search(said):
+    if SITE_LAST.search(said) or _ends_with_host(said, document.url):
         said = without_site(said, site)
     placed = None if page or said else headline_by_place(document, (whole, *names))
     return next((bare(found) for found in (placed, said, page, told, named, whole) if found), None) or _first_text(document, "h1")
@@ -111,6 +119,12 @@ def _witnesses(texts: Sequence[str]) -> Witnesses:
     return Witnesses(tuple(dict.fromkeys(found for found in (whole, *cores) if found)), frozenset(cores))
 
 
+def _ends_with_host(title: str, url: str) -> bool:
+    """Whether the last part of ``title`` is the name of the host: 「… | Earth5R」 on earth5r.org."""
+    *_, last = SEPARATOR.split(title)
+    return last != title and letters(last) in letters(urlsplit(url).netloc)
+
+
 def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str | None:
     best, most = None, 0.0
     for kind in (headings, marked, lambda page: lines_in(page, title)) if witnesses.all else ():
@@ -122,6 +136,20 @@ def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str |
                 return best  # what follows ranks lower
         if most > SURE:
             break
+    return best if most > SURE else _alike(document, witnesses) or best
+
+
+def _alike(document: dom.Document, witnesses: Witnesses) -> str | None:
+    """The ``h1`` in other words than what the page calls its article: most of its pairs of letters are there, too."""
+    best, most = None, LIKE
+    pairs = [frozenset(map("".join, pairwise(witness))) for witness in witnesses.all]
+    for text in dict.fromkeys(shown.text for shown in headings(document) if shown.rank == RANKS["h1"] and not shown.part):
+        said = letters(text)
+        own = frozenset(map("".join, pairwise(said)))
+        known = len(own) < PAIRS or any(said in witness for witness in witnesses.all)  # by its place in the title it was none
+        share = 0.0 if known else max((len(own & other) / len(own) for other in pairs), default=0.0)
+        if share >= most:
+            best, most = text, share
     return best
 
 

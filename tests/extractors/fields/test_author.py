@@ -67,6 +67,13 @@ def read(body: str, head: str = "", lines: tuple[str, ...] = (), language: str =
         ("<p>Do 25.04. | Von <a>Eva Mustermann</a></p>", "Eva Mustermann"),
         ("<div><a rel=author>Ada Fenn</a> · today</div>", "Ada Fenn"),
         ("<div class=comments><b class=author>路人甲</b></div>", None),
+        ("<p>Written by</p><p>Ada Fenn</p>", "Ada Fenn"),
+        ("<p><span>作者</span></p><p>王甲乙</p>", "王甲乙"),
+        ("<p>Posted by ada at March 5, 2024</p>", "ada"),
+        ("<p>Posted by <a>Ada Fenn</a> <a>59 Comments</a></p>", "Ada Fenn"),
+        ("<div class=has-sidebar><h1>新线通车</h1><b class=author>王甲乙</b></div>", "王甲乙"),
+        ("<h1>新线通车</h1><div class=sidebar><b class=author>王甲乙</b></div>", None),
+        ("<p class=author-box-title>About the Author</p><b class=author-name>Ada Fenn</b>", "Ada Fenn"),
     ],
 )
 def test_bylines(body: str, expected: str | None) -> None:
@@ -91,6 +98,23 @@ def test_machines_are_told_first_but_not_of_the_site_nor_of_the_editor() -> None
     assert read("<p>作者：王甲乙</p>", ORGANISATION) == "王甲乙"
     assert read("<p>责任编辑：李丁</p>", '<meta name=author content="李丁">') is None
     assert read("<p>正文</p>", '<meta name=author content="滨海新闻网">') is None
+
+
+def test_machines_are_told_in_other_ways() -> None:
+    card = '<meta name=twitter:label1 content="Written by"><meta name=twitter:data1 content="Ada &amp;amp; Bob">'
+    assert read("<p>text</p>", card) == "Ada & Bob"
+    assert read("<p>text</p>", card.replace("Written by", "Est. reading time")) is None
+    paper = "".join(f'<meta name=citation_author content="{name}">' for name in ("Fenn, Ada", "Bob Stone"))
+    assert read("<p>text</p>", paper) == "Ada Fenn; Bob Stone"
+    keys = "<meta name=author content=page.head.author>"
+    assert read("<b class=author>Ada Fenn</b>", keys) == "Ada Fenn"
+
+
+def test_elements_called_author_after_one_that_names_the_site_are_of_other_articles() -> None:
+    site = "<meta property=og:site_name content='Harbour News'>"
+    names = "<b class=author>{}</b><p>text</p><b class=author>Ada Fenn</b>"
+    assert read(names.format("Harbour News"), site, language="en") == "Harbour News"
+    assert read(names.format("Share"), site, language="en") == "Ada Fenn"
 
 
 def test_an_organisation_signs_only_where_that_is_the_custom() -> None:

@@ -71,6 +71,27 @@ def test_what_stands_in_and_around_a_headline(body: str, expected: str) -> None:
     assert read(body) == expected
 
 
+def test_the_heading_may_say_it_in_other_words() -> None:
+    said = "The 7 Biggest Diet Trends in 2025, According to Nutritionists"
+    body = f"<h1>{said}</h1><h2>What are diet trends?</h2>"
+    assert read(body, "7 Major Diet Trends for 2025, According to Nutritionists - Harbour News") == said
+    assert read("<h1>About our summer camp</h1>", "Ten quick recipes for Monday - Harbour News") == "Ten quick recipes for Monday"
+    declared = f'<script type="application/ld+json">{{"@type": "Article", "headline": "{said}"}}</script>'
+    assert read(body, "Read this first", f'<meta property=og:title content="Trends of the year">{declared}') == said
+
+
+def test_a_section_before_the_declared_headline_is_no_part_of_the_title() -> None:
+    said = "The harbour keeps its seven oldest cranes"
+    head = f'<meta property=og:title content="Old town: {said}">'
+    head += f'<script type="application/ld+json">{{"@type": "Article", "headline": "Quarrel at the pier - {said}"}}</script>'
+    assert read(f"<h1><i>Quarrel at the pier - </i><b>{said}</b></h1>", f"Old town: {said} - News - Harbour", head) == said
+
+
+def test_the_name_of_the_host_and_the_mark_of_an_anchor_are_no_part_of_a_title() -> None:
+    assert read("<p>text</p>", "", '<meta property=og:title content="Ten morning rides | Example">') == "Ten morning rides"
+    assert read("<h1>Advanced Usage<a href=#u>¶</a></h1>", "Advanced Usage — Requests documentation") == "Advanced Usage"
+
+
 def test_a_title_that_nobody_shows_is_cut_at_the_site() -> None:
     assert read("<h1>滨海新闻网</h1>") == TITLE
 
