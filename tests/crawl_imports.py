@@ -1,4 +1,4 @@
-"""What a crawl imports, reads and computes once. The process imports this from which tests fork their crawls."""
+"""What commands import, read and compute once. The process imports this from which tests fork their crawls, portals and writers."""
 
 import gc
 import warnings
@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from typer.testing import CliRunner
 
 PACKAGES = (
-    *(f"newsportal.{name}" for name in ("spiders", "pipelines", "crawl", "store", "extractors")),
+    *(f"newsportal.{name}" for name in ("cli", "portal", "spiders", "pipelines", "crawl", "services", "search", "store", "extractors")),
     *(f"scrapy.{name}" for name in ("downloadermiddlewares", "spidermiddlewares", "extensions")),
 )
-MODULES = ("newsportal.cli.crawl", "newsportal.cli.worker", "scrapy.crawler", "scrapy.core.engine", "scrapy.pipelines")
+MODULES = ("scrapy.cmdline", "scrapy.crawler", "scrapy.core.engine", "scrapy.pipelines")
 PAGE_OBJECTS = "newsportal.crawl.page_objects"  # for other people's projects; needs scrapy-poet, which no crawl of ours loads
 PAGE = f"<title>港口夜里开放</title><h1>港口夜里开放</h1><p>2026-03-01 10:00</p>{'<p>港口从今天起夜里也开放，车辆可以进出。</p>' * 9}"
 
@@ -46,9 +46,11 @@ def compute() -> None:
         CliRunner().invoke(app, ["extract", str(page), "--url", "http://a.example/1.html"])
 
 
+gc.disable()  # what is imported stays
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Scrapy's deprecated modules
     import_all()
     compute()
 gc.collect()
 gc.freeze()
+gc.enable()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+import forked
 import pytest
 from factories import run_command
 
@@ -104,8 +103,7 @@ def test_a_half_restored_store_is_opened_by_nobody(folder: Path, words: tuple[st
 def test_a_half_restored_store_is_crawled_into_by_nobody(folder: Path) -> None:
     with closing(open_store("sqlite:///data/news.db")) as store:
         store.records.mark("0123456789abcdef")
-    command = [sys.executable, "-m", "newsportal", "crawl", "--once"]  # a process of its own: a crawl chooses the reactor of its process
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    ran = forked.run("crawl", "--once")  # a process of its own: a crawl chooses the reactor of its process
     assert ran.returncode != 0
     assert "run `newsportal restore` with the same file again" in " ".join(ran.stderr.split())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -9,8 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from forked import run
 
-from newsportal.cli import COMMANDS, GROUPS, MODULES
+from newsportal.cli import COMMANDS, GROUPS, MODULES, main
 
 
 def newsportal(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
@@ -20,15 +22,15 @@ def newsportal(folder: Path, *arguments: str, **environ: str) -> subprocess.Comp
 
 @pytest.mark.slow
 def test_a_refused_address_is_told_with_what_may_be_done(tmp_path: Path) -> None:
-    done = newsportal(tmp_path, "extract", "http://127.0.0.1/")
+    done = run("extract", "http://127.0.0.1/", cwd=tmp_path)
     assert done.returncode == 1
-    assert b"loopback" in done.stderr
-    assert b"save the page" in done.stderr
-    assert b"allow_private" not in done.stderr, "extract reads no sources.yaml"
+    assert "loopback" in done.stderr
+    assert "save the page" in done.stderr
+    assert "allow_private" not in done.stderr, "extract reads no sources.yaml"
     (tmp_path / "sources.yaml").write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
-    done = newsportal(tmp_path, "source", "add", "http://127.0.0.1/")
-    assert b"loopback" in done.stderr
-    assert b"politeness.allow_private" in done.stderr
+    done = run("source", "add", "http://127.0.0.1/", cwd=tmp_path)
+    assert "loopback" in done.stderr
+    assert "politeness.allow_private" in done.stderr
 
 
 @pytest.mark.slow
@@ -63,6 +65,13 @@ def test_help_lists_every_command_in_its_group_and_imports_none() -> None:
 
 def test_every_command_has_a_module() -> None:
     assert [name for name in COMMANDS if find_spec(MODULES.get(name, f"newsportal.cli.{name}").partition(":")[0]) is None] == []
+
+
+def test_garbage_is_collected_after_an_import_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MODULES, "search", "newsportal.cli.nothing")
+    with pytest.raises(ModuleNotFoundError):
+        main(["search"])
+    assert gc.isenabled()
 
 
 def test_a_misspelt_command_is_answered_with_the_nearest(tmp_path: Path) -> None:

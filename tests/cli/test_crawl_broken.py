@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked import run
 
 pytestmark = pytest.mark.slow
 
@@ -26,13 +25,9 @@ main()
 """
 
 
-def ended(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    (folder / "sources.yaml").write_text(SOURCES, "utf-8")
-    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
-
-
 def test_an_error_where_visits_begin_is_a_failure_of_the_crawl(tmp_path: Path) -> None:
-    done = ended(tmp_path, "-c", BROKEN_START)
+    (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
+    done = run(script=BROKEN_START, cwd=tmp_path)
     assert done.returncode == 1
     assert "the crawl broke off: start-failed" in done.stderr
     assert "RuntimeError: an error of ours" in done.stderr

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from forked import run
 
 from newsportal.store import open_store
 
@@ -20,8 +20,7 @@ pytestmark = pytest.mark.slow
 
 def scrapy(*arguments: str) -> subprocess.CompletedProcess[str]:
     """In the project's folder, where ``scrapy.cfg`` lies."""
-    command = [sys.executable, "-m", "scrapy", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    return run(*arguments, module="scrapy", cwd=ROOT)
 
 
 def test_the_spiders_are_listed() -> None:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from forked import Started, run
 
 from newsportal.cli import main
 from newsportal.portal.listen import listen
-
-PROGRAM = "from newsportal.cli import app; app()"
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -30,17 +25,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def served(folder: Path, *options: str) -> Iterator[tuple[Started, str]]:
     """The process, and the line that names its address."""
-    command = [sys.executable, "-c", PROGRAM, "serve", *options]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
-    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            assert process.stdout
-            line = next((text for text in process.stdout if "http://" in text), "")
-            yield process, line
-        finally:
-            process.kill()
+    with Started("serve", *options, cwd=folder, piped=True, merged=True, PYTHONUNBUFFERED="1", COLUMNS="200") as process:
+        yield process, next((text for text in process.stdout if "http://" in text), "")
 
 
 @pytest.mark.slow
@@ -63,21 +51,17 @@ def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal
 def test_a_port_in_use_is_told_before_anything_starts(folder: Path) -> None:
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        command = [sys.executable, "-c", PROGRAM, "serve", "--port", str(port)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False)
+        done = run("serve", "--port", str(port), cwd=folder)
     assert done.returncode != 0
     assert f"port {port} is in use" in done.stdout + done.stderr
     assert not (folder / "data").exists()
 
 
 @pytest.mark.slow
-def test_the_first_start_makes_an_administrator_and_tells_the_password_once(folder: Path) -> None:
+def test_the_first_start_makes_an_administrator_and_tells_the_password_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Into a pipe, as a service's log is one: nothing may wait in a buffer until the end."""
-    command = [sys.executable, "-c", PROGRAM, "serve", "--port", "0"]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    with Started("serve", "--port", "0", cwd=folder, piped=True) as process:
         line = next(text for text in process.stdout if "sign in at" in text)
         found = re.search(r"sign in at (http://127\.0\.0\.1:\d+)/login as admin with the password (\S+)", line)
         assert found, line

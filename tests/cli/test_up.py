@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import time
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from forked import run
 
 from newsportal.cli import hints
 from newsportal.cli.schedule import summary
@@ -33,8 +32,7 @@ def test_no_crawl_starts_when_the_port_is_taken(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command = [sys.executable, "-m", "newsportal", "up", "--port", str(port)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+        done = run("up", "--port", str(port), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"port {port} is in use" in done.stderr
     assert "Traceback" not in done.stderr

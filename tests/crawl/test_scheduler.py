@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import redis
+from forked import Started
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import numbered_site
 
@@ -34,23 +34,22 @@ def site() -> Iterator[NumberedSite]:
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def begin(tmp_path: Path) -> Iterator[Callable[..., Started]]:
     """Start a crawl in a folder of the test's own; those that run at the end are killed."""
-    begun: list[subprocess.Popen[str]] = []
+    begun: list[Started] = []
 
-    def begin(url: str, *kind: str, **settings: Any) -> subprocess.Popen[str]:
-        command = [sys.executable, str(PROGRAM), url, json.dumps({**QUICK, **settings}), *kind]
-        begun.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path))
+    def begin(url: str, *kind: str, **settings: Any) -> Started:
+        begun.append(Started(url, json.dumps({**QUICK, **settings}), *kind, script=PROGRAM, cwd=tmp_path))
         return begun[-1]
 
     yield begin
     for process in begun:
         if process.poll() is None:
             process.kill()
-            process.communicate()
+            process.wait()
 
 
-def end(process: subprocess.Popen[str]) -> tuple[Counter[str], str]:
+def end(process: Started) -> tuple[Counter[str], str]:
     """What a crawl that ends well has said, and its log."""
     said, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, log[-3000:]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
+from forked import run
 
 pytestmark = pytest.mark.slow
 
@@ -17,8 +16,7 @@ IMPATIENT = "import newsportal.crawl.scheduler as it, newsportal.cli as cli; it.
 def test_a_crawl_does_not_wait_for_ever_for_its_queue(portal: Any) -> None:
     text = portal.sources.read_text("utf-8")
     portal.sources.write_text(f"{text}\nfrontier:\n  redis: redis://127.0.0.1:1/0\n", "utf-8")  # nobody listens there
-    command = [sys.executable, "-c", IMPATIENT, *portal.command("rss")[3:]]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    done = run(*portal.command("rss")[3:], script=IMPATIENT, timeout=900)
     assert done.returncode == 1
     assert "the queue of requests does not serve" in done.stderr
     assert "the crawl broke off: queue-unavailable; run it again once that is mended, nothing is lost" in done.stderr

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from forked import Started
 
 from newsportal.portal.listen import listen
 
@@ -25,18 +24,12 @@ PATIENCE = 900.0
 
 
 @contextmanager
-def up(sources: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def up(sources: Path, *options: str) -> Iterator[tuple[Started, str]]:
     """The process, and the portal's address as it says."""
-    command = [sys.executable, "-m", "newsportal", "up", "--sources", str(sources), *options]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            assert process.stdout
-            found = next((match[0] for line in process.stdout if (match := re.search(r"http://127\.0\.0\.1:\d+", line))), None)
-            assert found, process.communicate()[0]
-            yield process, found
-        finally:
-            process.kill()
+    with Started("up", "--sources", str(sources), *options, piped=True, merged=True, PYTHONUNBUFFERED="1") as process:
+        found = next((match[0] for line in process.stdout if (match := re.search(r"http://127\.0\.0\.1:\d+", line))), None)
+        assert found, process.communicate()[0]
+        yield process, found
 
 
 def children(sources: Path) -> list[int]:
@@ -80,7 +73,6 @@ def test_killed_hard_it_leaves_a_crawl_that_ends_by_itself(portal: Any) -> None:
 
 def test_what_came_in_is_told_and_shown(portal: Any) -> None:
     with up(portal.sources, "--port", "0") as (process, address):
-        assert process.stdout
         said = next(line for line in process.stdout if "new stories" in line)
         assert re.search(r"[1-9]\d* new stories", said)
         time.sleep(0.5)
@@ -107,7 +99,6 @@ def test_without_a_network_the_portal_serves_and_says_so(tmp_path: Path) -> None
     feeds = ", ".join(f'{{name: {name}, url: "http://{number}.newsportal-nowhere.invalid/rss"}}' for number, name in enumerate("甲乙丙"))
     sources.write_text(f"feeds: [{feeds}]\npoliteness: {{delay: 0}}\n", "utf-8")
     with up(sources, "--port", "0") as (process, address):
-        assert process.stdout
         said = []
         for line in process.stdout:
             said.append(line)

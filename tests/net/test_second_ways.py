@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import run
 from typer.testing import CliRunner
 
 from newsportal.cli import app
@@ -119,8 +118,7 @@ def test_start_urls_of_any_spider_go_through_the_guard(file: Path, site: Any, in
     """With the project's own settings, as ``scrapy crawl`` has them: what can be read is read, and nothing else."""
     site.routes["/a"] = response(b"plain", content_type="text/plain")
     bad = ["file:///etc/passwd", "data:text/plain,x", "http://169.254.169.254/latest", inside.url("/feed"), "ftp://127.0.0.1/x"]
-    command = [sys.executable, "-c", STARTS, str(file), *bad, site.url("/a")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=file.parent)
+    done = run(str(file), *bad, site.url("/a"), script=STARTS, cwd=file.parent)
     assert done.stdout.split() == ["READ", site.url("/a"), "plain"], done.stderr[-2000:]
     assert "root:" not in done.stderr
     assert inside.connections == 0
@@ -141,8 +139,7 @@ def test_start_urls_that_are_pushed_go_through_the_guard(
     bad = ["file:///etc/passwd", "http://169.254.169.254/latest", inside.url("/feed")]
     with Redis.from_url(redis_server.url) as client:
         client.lpush("plain:start_urls", *bad, site.url("/a"))
-        command = [sys.executable, "-c", STARTS, str(file), site.url("/slow")]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=file.parent)
+        done = run(str(file), site.url("/slow"), script=STARTS, cwd=file.parent)
         assert client.llen("plain:start_urls") == 0
     assert f"READ {site.url('/a')} plain" in done.stdout, done.stderr[-2000:]
     assert done.stdout.count("READ") == 2

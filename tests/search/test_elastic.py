@@ -80,15 +80,21 @@ def test_a_killed_server_loses_nothing_that_was_indexed(store: Store) -> None:
         for number in range(20):
             write(store, number)
         index.follow(store)
+        where = server.url("somewhere")
         server.kill()
+        with pytest.raises(OSError):
+            server.kind.answers(server.port)
         with pytest.raises(SearchError, match="away"):
             index.search(Query("桥"))
         write(store, 20)
         with pytest.raises(SearchError, match="away"):
             index.follow(store)
         server.start()
+        assert server.kind.answers(server.port)
+        assert server.url("somewhere") == where
         assert index.follow(store) == 1
         assert index.search(Query("桥")).total == 21
+    assert not server.place.folder.exists()
 
 
 def test_an_index_deleted_by_hand_is_filled_again(index: ElasticIndex, store: Store) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from factories import NOW
 from filled import fill
+from forked import Started
 
 from newsportal.store import open_store
 from newsportal.store.backup import back_up, checked
@@ -18,7 +17,7 @@ from newsportal.store.container import leavings
 from newsportal.store.store import Store
 
 DATED = ("newsportal-20260301-031500.tar.zst", "newsportal-20260302-031500.tar.zst")
-Under = Callable[[Path], "subprocess.Popen[str]"]
+Under = Callable[[Path], Started]
 
 
 @pytest.fixture
@@ -33,19 +32,15 @@ def source(tmp_path: Path) -> Iterator[Store]:
 def under_way(source: Store, tmp_path: Path) -> Iterator[Under]:
     """Begins a backup in a process of its own, which has written some of it."""
 
-    @contextmanager
-    def begun(path: Path) -> Iterator[subprocess.Popen[str]]:
-        command = [sys.executable, str(Path(__file__).with_name("dying_backup.py")), f"sqlite:///{tmp_path}/news.db", str(path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                assert process.stdout is not None
-                assert process.stdout.readline() == "writing\n"
-                yield process
-            finally:
-                process.kill()
-
     with ExitStack() as stack:
-        yield lambda path: stack.enter_context(begun(path))
+
+        def begun(path: Path) -> Started:
+            script = Path(__file__).with_name("dying_backup.py")
+            process = stack.enter_context(Started(f"sqlite:///{tmp_path}/news.db", str(path), script=script, piped=True))
+            assert process.stdout.readline() == "writing\n"
+            return process
+
+        yield begun
 
 
 @pytest.mark.slow

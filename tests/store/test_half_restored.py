@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 from factories import NOW, article
 from filled import fill
+from forked import Started
 from servers import OVER_SERVERS, Servers
 from test_records import sums
 
@@ -44,12 +43,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def killed_in_the_middle(file: Path, uri: str) -> None:
     open_store(uri).close()
-    command = [sys.executable, str(Path(__file__).with_name("dying_restore.py")), str(file), uri]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        told = process.stdout.readline()
-        process.kill()
-    assert told == "half\n"
+    with Started(str(file), uri, script=Path(__file__).with_name("dying_restore.py"), piped=True) as process:
+        assert process.stdout.readline() == "half\n"
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from factories import article
+from forked import Started
 from servers import Servers
 from sqlalchemy import JSON, Connection, Engine, Float, event, inspect, text
 
@@ -126,7 +125,7 @@ open_store(sys.argv[1]).close()
 
 @pytest.mark.slow
 def test_processes_that_start_at_once_make_the_tables_once(sql_uri: str) -> None:
-    starters = [subprocess.Popen([sys.executable, "-c", STARTER, sql_uri], stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    starters = [Started(sql_uri, script=STARTER) for _ in range(3)]
     assert [(process.communicate(timeout=600)[1], process.returncode) for process in starters] == [("", 0)] * 3
     store = open_store(sql_uri)
     assert store.tally().articles == 0

@@ -9,14 +9,14 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import TextIO
 
 import pytest
+from forked import Started, run
 from hard_lives import NOW, article
 from invariants import consistent
 from servers import DROP, KINDS, MAKE, OVER_SERVERS, Database, Server, Servers, in_mariadb, in_postgresql, not_needed, own_server, scratch
@@ -38,7 +38,7 @@ LONG = 20_000
 """Characters of an article that fills a disk."""
 
 ARTICLES = 60
-KILLS = 20
+KILLS = 10
 
 
 @pytest.fixture(scope="module", params=OVER_SERVERS)
@@ -60,21 +60,13 @@ def database(own: Server, request: pytest.FixtureRequest) -> Iterator[Database]:
 
 
 @contextmanager
-def writer(how: str, uri: str, says: Path, count: int = 0, length: int = 0) -> Iterator[subprocess.Popen[str]]:
+def writer(how: str, uri: str, says: Path, count: int = 0, length: int = 0) -> Iterator[Started]:
     """A process that writes; what the store told it is in ``says``."""
-    command = [sys.executable, str(WRITER), how, uri, str(count), str(length)]
-    with (
-        says.open("w") as errors,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
-    ):
-        try:
-            yield process
-        finally:
-            process.kill()
+    with Started(how, uri, str(count), str(length), script=WRITER, piped=True, log=says) as process:
+        yield process
 
 
-def lines(stream: IO[str] | None, count: int) -> list[str]:
-    assert stream is not None
+def lines(stream: TextIO, count: int) -> list[str]:
     return [stream.readline().strip() for _ in range(count)]
 
 
@@ -120,8 +112,7 @@ def test_every_command_says_that_it_is_away(server: str, command: tuple[str, ...
     uri = KINDS[server].uri(port, "newsportal")
     sources = tmp_path / "sources.yaml"
     sources.write_text(f"store: {uri}\nfeeds:\n  - {{name: 快讯, url: http://127.0.0.1:9/feed.xml}}\n", "utf-8")
-    words = [sys.executable, "-m", "newsportal", *command, "--sources", str(sources)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path)
+    done = run(*command, "--sources", str(sources), cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
     helps(" ".join((done.stdout + done.stderr).split()), f"127.0.0.1:{port}")
@@ -147,7 +138,6 @@ def test_killed_in_the_middle_of_writes_and_back(own: Server, database: Database
 def test_writers_killed_at_random_moments_leave_nothing_half_written(database: Database, tmp_path: Path) -> None:
     chance, told = random.Random(database.server), []  # the same moments in each run, as far as the machine goes
     with writer("killed", database.uri, tmp_path / "says") as process:
-        assert process.stdin is not None
         for kill in range(KILLS):
             process.stdin.write(f"{kill}\n")
             process.stdin.flush()

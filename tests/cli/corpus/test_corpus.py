@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -13,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Started
 from portal_folder import Portal
 
 from newsportal.items import Article, FoldKey, Link
@@ -153,17 +151,15 @@ def test_an_editors_category_is_a_label_and_a_label_a_category(portal: Portal) -
 @pytest.mark.slow
 def test_a_killed_import_leaves_nothing(portal: Portal) -> None:
     """It is killed in the middle of its writing, of which the log tells."""
-    command = [sys.executable, "-m", "newsportal", "corpus", "import", "甲", "-"]
-    process = subprocess.Popen(command, cwd=portal.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    assert process.stdin is not None
+    process = Started("corpus", "import", "甲", "-", cwd=portal.folder, piped=True)
     for n in range(60_000):
-        process.stdin.write(json.dumps({"text": f"{n} " * 50, "label": "x"}).encode() + b"\n")
+        process.stdin.write(json.dumps({"text": f"{n} " * 50, "label": "x"}) + "\n")
     process.stdin.close()
     wal = portal.folder / "news.db-wal"
     deadline = time.monotonic() + 600
     while (not wal.exists() or wal.stat().st_size < 1_000_000) and time.monotonic() < deadline:
         time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     process.wait()
     assert wal.stat().st_size >= 1_000_000, "it had written much already"
     store = open_store(f"sqlite:///{portal.folder}/news.db")

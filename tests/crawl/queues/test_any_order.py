@@ -239,4 +239,4 @@ def make(request: pytest.FixtureRequest) -> Iterator[Callable[[], Bench]]:
 @pytest.mark.slow
 def test_nothing_is_lost_and_nothing_is_in_two_hands(make: Callable[[], Bench]) -> None:
     machine = type("Frontier", (Frontier,), {"make": staticmethod(make)})
-    run_state_machine_as_test(machine, settings=settings(max_examples=60, stateful_step_count=40, suppress_health_check=list(HealthCheck)))
+    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=40, suppress_health_check=list(HealthCheck)))

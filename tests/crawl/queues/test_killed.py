@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+from forked import Started
 from queue_benches import tasks
 
 from newsportal.crawl.queues.base import Terms
@@ -79,7 +78,7 @@ def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
     one_at_a_time(lines, killed)
 
 
-def at_work(began: list[subprocess.Popen[bytes]], log: Path) -> subprocess.Popen[bytes]:
+def at_work(began: list[Started], log: Path) -> Started:
     """Who of these wrote last that it begins something."""
     until = monotonic() + 600
     while monotonic() < until:
@@ -92,8 +91,8 @@ def at_work(began: list[subprocess.Popen[bytes]], log: Path) -> subprocess.Popen
     raise TimeoutError("nobody works")
 
 
-def begin(folder: Path, log: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", WORKER, str(folder / "queue"), str(log)])
+def begin(folder: Path, log: Path) -> Started:
+    return Started(str(folder / "queue"), str(log), script=WORKER)
 
 
 def one_at_a_time(lines: list[list[str]], killed: set[int]) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 import time
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from forked import Started
 
 from newsportal.services.alerts.run import LEASE, step
 
@@ -35,7 +32,7 @@ def test_nothing_comes_twice_and_nothing_is_lost_unseen(desk: Any, receiver: Any
             desk.write(written[-1])
             time.sleep(drawn.random() / 20)
         for sender in senders:
-            sender.send_signal(signal.SIGKILL)
+            sender.kill()
             sender.wait()
     desk.clock[0] = datetime.now(UTC) + timedelta(seconds=LEASE + 1)
     step(replace(desk.work, per_hour=1000))
@@ -47,9 +44,7 @@ def test_nothing_comes_twice_and_nothing_is_lost_unseen(desk: Any, receiver: Any
     assert set(states.values()) <= {"sent", "unknown"}
 
 
-def begun(folder: Path) -> subprocess.Popen[bytes]:
-    sender = subprocess.Popen([sys.executable, str(SENDER), str(folder)], stdout=subprocess.PIPE)
-    assert sender.stdout is not None
-    with closing(sender.stdout):
-        assert sender.stdout.readline() == b"begun\n"
+def begun(folder: Path) -> Started:
+    sender = Started(str(folder), script=SENDER, piped=True)
+    assert sender.stdout.readline() == "begun\n"
     return sender

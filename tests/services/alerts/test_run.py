@@ -390,7 +390,7 @@ def test_the_preview_tells_what_is_sent_then(desk: Any, receiver: Any, said: dic
 @pytest.mark.slow
 @example(gaps=[10] * 24, said={"digest": (), "quiet": (12, 14), "per_hour": 1, "about": "topic"})
 @example(gaps=[10] * 24, said={"digest": (11,), "quiet": (11, 12), "per_hour": 1, "about": "search"})
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(
     gaps=st.lists(st.sampled_from([0, 10, 20, 60, 150, 400]), min_size=12, max_size=24),
     said=st.fixed_dictionaries(

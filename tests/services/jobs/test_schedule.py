@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -19,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from forked import Started, run
 
 from newsportal.services.jobs.records import Records, alive
 from newsportal.sources import load
@@ -29,34 +27,45 @@ ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 240.0
 
 
-def command(sources: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "newsportal", "schedule", *options, "--sources", str(sources)]
+@pytest.fixture
+def sources(sources: Path) -> Path:
+    """Two feeds and a region: each job is a process of its own."""
+    keep(sources, feeds=2, regions=1)
+    return sources
+
+
+def keep(sources: Path, **kept: int) -> None:
+    """The first so many of each kind, and nothing else."""
+    values = yaml.safe_load(sources.read_text("utf-8"))
+    values |= {key: values[key][: kept.get(key, 0)] for key in ("feeds", "regions", "topics")}
+    sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
+
+
+def words(sources: Path, *options: str) -> tuple[str, ...]:
+    return ("schedule", *options, "--sources", str(sources))
 
 
 def told(sources: Path, *options: str, **environment: str) -> list[dict[str, Any]]:
     """What a schedule that ends by itself says."""
-    mine = {**os.environ, **environment}
-    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=PATIENCE, check=False, env=mine)
+    done = run(*words(sources, *options), timeout=PATIENCE, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @contextmanager
-def standing(sources: Path, *options: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    mine = {**os.environ, "PYTHONUNBUFFERED": "1", **environment}
-    with subprocess.Popen(command(sources, "--json", "--every", "0.5", *options), env=mine, stdout=subprocess.PIPE, text=True) as process:
+def standing(sources: Path, *options: str, **environment: str) -> Iterator[Started]:
+    environment = {"PYTHONUNBUFFERED": "1", **environment}
+    with Started(*words(sources, "--json", "--every", "0.5", *options), piped=True, **environment) as process:
         patience = threading.Timer(PATIENCE, process.kill)  # who waits for a word that never comes hears that it ended
         patience.start()
         try:
             yield process
         finally:
             patience.cancel()
-            process.kill()
 
 
-def event(process: subprocess.Popen[str], name: str, job: str | None = None) -> dict[str, Any]:
+def event(process: Started, name: str, job: str | None = None) -> dict[str, Any]:
     """The next event of this name; of one job, if one is named: several run side by side."""
-    assert process.stdout is not None
     said = []
     for line in process.stdout:
         said.append(json.loads(line))
@@ -65,9 +74,8 @@ def event(process: subprocess.Popen[str], name: str, job: str | None = None) -> 
     raise AssertionError(f"it ended without {name}: {said}")
 
 
-def events(process: subprocess.Popen[str], *names: str) -> dict[str, dict[str, Any]]:
+def events(process: Started, *names: str) -> dict[str, dict[str, Any]]:
     """The next events of these names, in whatever order."""
-    assert process.stdout is not None
     said: dict[str, dict[str, Any]] = {}
     for line in process.stdout:
         one = json.loads(line)
@@ -91,7 +99,7 @@ def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: P
     assert {(one["state"], one["status"]) for one in listed} == {("ended", 0)}
     reports = {name for (name,) in rows(sources.parent / "data" / "newsportal.db", "SELECT id FROM runs")}
     assert {one["run"] for one in listed} == reports
-    shown = subprocess.run(command(sources, "log", listed[0]["job"]), capture_output=True, text=True, timeout=600, check=True)
+    shown = run(*words(sources, "log", listed[0]["job"]))
     assert "Spider closed (finished)" in shown.stdout
 
 
@@ -158,7 +166,7 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
         log = Records(load(sources).jobs_folder).log_file(job)
         while "Spider opened" not in log.read_text("utf-8"):
             time.sleep(0.05)
-        done = subprocess.run(command(sources, "cancel", job), capture_output=True, text=True, timeout=600, check=False)
+        done = run(*words(sources, "cancel", job))
         assert done.returncode == 0, done.stderr
         ended = event(process, "ended")
         assert (ended["job"], ended["status"]) == (job, 0)
@@ -190,6 +198,7 @@ def test_a_redis_that_is_away_is_waited_for(sources: Path, redis_server: Any) ->
 
 
 def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, sources: Path, rows: Any) -> None:
+    keep(sources, feeds=1)
     shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
     secret = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password}
     with standing(sources, "--scrapyd", scrapyd.url, "--setting", f"NEWSPORTAL_SOURCES={sources}", **secret) as process:
@@ -204,8 +213,5 @@ def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, 
     assert rows(sources.parent / "data" / "newsportal.db", "SELECT count(*) FROM articles")[0][0] > 0
     listed = told(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
     assert job in {one["job"] for one in listed}
-    shown = subprocess.run(
-        command(sources, "log", job, "--scrapyd", scrapyd.url),
-        capture_output=True, text=True, timeout=60, check=True, env={**os.environ, **secret},
-    )  # fmt: skip
+    shown = run(*words(sources, "log", job, "--scrapyd", scrapyd.url), **secret)
     assert "Spider closed" in shown.stdout

@@ -3,11 +3,8 @@ MongoDB and Elasticsearch hold exactly the articles that readers see, each in it
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,12 +17,13 @@ import pytest
 from cms import work_on
 from document_servers import DocumentServer, Elastic, Mongo
 from factories import NOW, article, invented
+from forked import Started
 from servers import Servers
 
 from newsportal.services.publishing.run import LEASE, publish
 from newsportal.store.store import Store
 
-FIRST = 900
+FIRST = 300
 """Articles of the first fill; documents have more than 1 kB each, so each limit of bytes below lies within what a process sends."""
 
 pytestmark = pytest.mark.slow
@@ -69,12 +67,12 @@ def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
 def killed(there: DocumentServer, folder: Path, most: int, meanwhile: Callable[[], None]) -> int:
     """The status of a process that publishes and is killed once it has sent so many bytes."""
     parts = urlsplit(there.uri)
-    process: list[subprocess.Popen[bytes]] = []
+    process: list[Started] = []
     assert parts.port is not None
-    with relay(parts.port, most, lambda: os.kill(process[0].pid, signal.SIGKILL)) as port:
+    with relay(parts.port, most, lambda: process[0].kill()) as port:
         target = there.target(there.uri.replace(f":{parts.port}", f":{port}"), only="{versions: all}")
         (folder / "sources.yaml").write_text(f"store: sqlite:///news.db\npublish:\n{target}", "utf-8")
-        process.append(subprocess.Popen([sys.executable, "-m", "newsportal", "publish", "--sources", str(folder / "sources.yaml")]))
+        process.append(Started("publish", "--sources", str(folder / "sources.yaml")))
         meanwhile()
         return process[0].wait(timeout=600)
 
@@ -100,7 +98,7 @@ def test_exactly_the_visible_articles_are_there(store: Store, servers: Servers, 
             store.set_category(ids[-1], "体育", by="editor", now=NOW)
 
         come(FIRST)
-        for most in (30_000, 150_000, 400_000):
+        for most in (30_000, 100_000, 200_000):
             assert killed(there, tmp_path, most, live) == -signal.SIGKILL
         with work_on(store, tmp_path, there.target(only="{versions: all}")) as work:
             after = datetime.now(UTC) + timedelta(seconds=LEASE + 1)

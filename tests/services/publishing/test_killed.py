@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +13,7 @@ from time import monotonic, sleep
 import pytest
 from cms import Cms, run, work_on
 from factories import NOW
+from forked import Started
 from servers import MAKE, Server, Servers, own_server
 
 from newsportal.services.publishing.run import LEASE, Tally, publish
@@ -57,19 +56,15 @@ def dying(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
     """Answers whether a publisher was killed at a step; else it ended before."""
     described = folder / "target.yaml"
     described.write_text(target, "utf-8")
-    command = [sys.executable, str(DYING), str(folder), str(described)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as asked:
-        assert asked.stdin is not None
-        assert asked.stdout is not None
+    with Started(str(folder), str(described), script=DYING, piped=True) as asked:
 
         def dies(step: int) -> bool:
             print(step, file=asked.stdin, flush=True)
-            answer = asked.stdout.readline().strip() if asked.stdout else ""
+            answer = asked.stdout.readline().strip()
             assert answer in ("alive", "killed"), answer
             return answer == "killed"
 
         yield dies
-        asked.stdin.close()
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
