@@ -86,8 +86,10 @@ def called(document: dom.Document, words: Sequence[str], attributes: Sequence[st
     if tags is None or tags:
         said = re.compile("|".join(map(re.escape, words)))
         for node in document.root.iter(*(tags or ())):
-            if any(said.search(node.get(attribute) or "") for attribute in attributes):
-                yield node
+            for attribute in attributes:
+                if (value := node.get(attribute)) and said.search(value):
+                    yield node
+                    break
 
 
 def ancestors(node: dom.Element, most: int, stop: Collection[str] = ("body", "html")) -> Iterator[dom.Element]:

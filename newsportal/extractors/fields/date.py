@@ -95,7 +95,9 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
 
     ``day_first``: 05/03/2024 is the fifth of March, as everywhere but in America.
     """
-    text = unicodedata.normalize("NFKC", INVISIBLE.sub("", text[:MAX_CHARS]))
+    text = text[:MAX_CHARS]
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", INVISIBLE.sub("", text))
     if not DATE_LIKE.search(text):
         return
     local = now.astimezone(zone or default_zone(text))

@@ -172,8 +172,8 @@ LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
 
 def microdata_articles(document: dom.Document) -> Iterator[Mapping[str, Any]]:
     """Each article of the page as a JSON-LD object (``@type``, properties). A page without microdata costs one look at its text."""
-    count = 0
-    for node in called(document, ("schema.org/",), ("itemtype",)) if WRITTEN.search(document.html) else ():
+    count, written = 0, "schema.org/" in document.html and WRITTEN.search(document.html)
+    for node in called(document, ("schema.org/",), ("itemtype",)) if written else ():
         if node.get("itemscope") is not None and ARTICLE.search((node.get("itemtype") or "").strip()):
             count += 1
             if count > MAX_ITEMS:
