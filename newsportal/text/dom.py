@@ -318,6 +318,8 @@ def join(base: str, href: str, *, fragment: bool = False) -> str | None:
     href = href.strip()
     if ABSOLUTE.fullmatch(href):
         return href
+    if href.startswith("//") and ABSOLUTE.fullmatch(absolute := f"{base.partition(':')[0]}:{href}"):
+        return absolute
     if href.startswith("/") and "/." not in href and FROM_ROOT.fullmatch(href) and (origin := ORIGIN.match(base)):
         return origin[0] + href
     if not href or href.startswith("#") or is_of_other_scheme(href):

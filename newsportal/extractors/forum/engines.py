@@ -256,7 +256,12 @@ def numbers(tree: Tree, selector: str) -> list[int]:
     """The nodes that a selector finds, in page order: of the tree at hand, since XPath reads all classes again for each. Linear."""
     found: list[int] = []
     for place, step in enumerate(_steps_of(selector)):
-        named = tree.classes.get(step.classes[0], []) if step.classes else range(len(tree.nodes))
+        if step.classes:
+            named = tree.classes.get(step.classes[0], [])
+        elif step.tag:
+            named = [at for at, node in enumerate(tree.nodes) if node.tag == step.tag]
+        else:
+            named = [at for at, node in enumerate(tree.nodes) if step.attributes[0][0] in node.keys]
         fit = [at for at in named if _fits(tree.nodes[at], step)]  # one class of several is known of each
         if place and step.child:
             above = frozenset(found)
@@ -283,8 +288,11 @@ def _fits(node: Node, step: Step) -> bool:
         return False
     if not step.attributes:
         return True
-    values = ((node.element.get(key), value, begins) for key, value, begins in step.attributes)
-    return all(found is not None and (found.startswith(value) if begins else found == value) for found, value, begins in values)
+    for key, value, begins in step.attributes:
+        found = node.element.get(key)
+        if found is None or not (found.startswith(value) if begins else found == value):
+            return False
+    return True
 
 
 @lru_cache(maxsize=512)

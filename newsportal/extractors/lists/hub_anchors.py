@@ -41,6 +41,7 @@ DATE = re.compile(
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d{1,2},?\s(?:19|20)\d\d"
     r"|\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s(?:19|20)\d\d"
 )  # A date as list pages write it beside a link. Bare day and month (``08-01``) also number things, so they need a time.
+DIGIT = re.compile(r"\d")  # all but 「刚刚」 have one, and most lines have none
 MENU_SHARE = 0.34  # of a region's links with headlines: then its name lies (BBC's front page is one big "navigation")
 MENU_HEADLINES = 3
 HEADLINE = 10  # title lengths
@@ -105,7 +106,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         region = regions[above] if above is not None else BODY
         for element in way:
             regions.setdefault(element, region)
-        anchor = found.setdefault(url, Anchor(Address(url)))
+        anchor = found.get(url) or found.setdefault(url, Anchor(Address(url)))
         text = dom.text_of(node, MAX_INSIDE)[:MAX_TEXT_CHARS]
         length = title_length(text)
         if length > anchor.length or not anchor.text:
@@ -185,7 +186,6 @@ def _date(holder: dom.Element | None, lines: list[str]) -> str | None:
         if stamp.get("datetime"):
             return clean(stamp.get("datetime"))
     for line in lines[:50]:
-        match = DATE.search(line[:MAX_TEXT_CHARS])
-        if match:
+        if (DIGIT.search(line) or "刚刚" in line) and (match := DATE.search(line[:MAX_TEXT_CHARS])):
             return match.group()
     return None

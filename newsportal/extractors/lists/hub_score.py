@@ -94,7 +94,7 @@ def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
     """A score from 0 to 1 for each anchor of a page, in their order; 0.5 and more means article."""
     form = board_form(anchors, page)
     all_facts = [facts(anchor, page, form) for anchor in anchors]
-    own = [BIAS + sum(WEIGHTS.get(fact, 0.0) for fact in found) for found in all_facts]
+    own = [BIAS + sum(filter(None, map(WEIGHTS.get, found))) for found in all_facts]
     patterns = [pattern(anchor.address) for anchor in anchors]
     voters: dict[str, list[float]] = defaultdict(list)
     for shape, found, value in zip(patterns, all_facts, own, strict=True):
