@@ -26,6 +26,7 @@ from newsportal.errors import NotApplicable
 from newsportal.text import CONTROL, clean
 from newsportal.text.encoding import decode
 from newsportal.text.markup import BREAKING, MAX_ALL_ATTRIBUTES, MAX_TAGS, count_attributes, guarded
+from newsportal.text.steps import SKIPPED, Step, read_steps, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,17 +57,11 @@ TRANSLATOR: Final = Translator()
 
 
 __all__ = [
-    "BREAKING", "MAX_TAGS", "Document", "Element", "copy_of", "css", "decode", "document", "from_text", "html_of", "join", "lines_of",
-    "link_of", "parse_html", "path_of", "pieces", "stream_xml", "text_of", "walk", "xpath",
+    "BREAKING", "MAX_TAGS", "SKIPPED", "Document", "Element", "copy_of", "css", "decode", "document", "from_text", "html_of", "join",
+    "lines_of", "link_of", "parse_html", "path_of", "pieces", "stream_xml", "text_of", "walk", "xpath",
 ]  # fmt: skip
 
 MAX_CHARS = 8_000_000  # longer pages are cut: ten times the longest article page of the development set
-
-MAX_LINES = 10_000  # as many as blocks are read of an article: of 2,259 real pages the longest has 2,641
-MAX_TEXT = 2_000_000  # characters of them, white space included: twenty times the most that one of those pages shows
-
-SKIPPED = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "math", "head"})
-"""Elements whose text no reader sees."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +88,11 @@ class Document:
         return self.url
 
     @cached_property
+    def steps(self) -> list[Step]:
+        """The page walked once, for all who walk it."""
+        return read_steps(walk(self.root))
+
+    @cached_property
     def lines(self) -> tuple[str, ...]:
         """The visible text of the page, a cleaned line each; made once for all who look for dates and names in it.
 
@@ -100,10 +100,7 @@ class Document:
 
         A tab stands where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
         """
-        stripped = filter(None, (line.strip() for line in MARK.join(_text(self.root, "\n"))[:MAX_TEXT].split("\n")))
-        first = islice(stripped, MAX_LINES)
-        lines = ["\t".join(filter(None, map(clean, line.split(MARK)))) if MARK in line else clean(line) for line in first]
-        return tuple(line for line in lines if line)
+        return visible_lines(self.steps)
 
     def css(self, selector: str) -> list[Element]:
         return css(self.root, selector)
@@ -228,9 +225,6 @@ def lines_of(node: Element) -> list[str]:
     return [line for line in map(clean, "".join(_text(node, "\n")).split("\n")) if line]
 
 
-MARK = "\u2028"  # parts text nodes for a while: white space that no page uses
-
-
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:
     """The text nodes below ``top`` in document order, with a ``break`` wherever a line of the page ends. Never recursive.
 
@@ -257,7 +251,7 @@ def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Li
 
 
 def _text(top: Element, brk: str, most: int | None = None) -> list[str]:
-    """What :func:`pieces` gives with ``brk`` for breaks, without the price of its steps: every page goes through here thrice."""
+    """What :func:`pieces` gives with ``brk`` for breaks, without the price of its steps: many small ones go through here."""
     found: list[str] = []
     walk = etree.iterwalk(top, events=("start", "end"))
     kept = 0

@@ -113,7 +113,7 @@ def body_of(
     top = next(iter(document.root.iter("body")), None)
     if top is None:
         return None
-    return settle(find_body(top, heading, described, declared), document, heading, knowledge)
+    return settle(find_body(top, heading, described, declared, document.steps), document, heading, knowledge)
 
 
 def settle(body: Body, document: dom.Document, heading: str | None, knowledge: SiteKnowledge | None = None) -> Body:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
 from newsportal.extractors.article.hints import ARTICLE_BODY, HIDDEN, TAG_MASK, named
 from newsportal.text import CONTROL, INVISIBLE, dom, visible_length
+from newsportal.text.steps import Step, read_steps, steps_below
 
 NEVER: Final = frozenset(
     "script style noscript template iframe object embed svg math select option button textarea input audio video canvas head".split()
@@ -24,6 +26,12 @@ BOLD: Final = frozenset(("b", "strong"))
 NAMED_INLINE: Final = frozenset(("span", "em", "i", "a", "font", "small", "cite", "time"))
 COUNTED: Final = BOLD | {"a"}
 INLINE: Final = NAMED_INLINE | COUNTED | {"img"}  # Elements within a line of which the walk takes note; of ``COUNTED`` also where they end
+BOX: Final = 1  # kinds of elements by what the walk does with them; the rest are only text
+LINE: Final = 2
+OTHERS: Final = 3
+KINDS: Final = (
+    dict.fromkeys(dom.BREAKING, BOX) | dict.fromkeys(LINE_BREAKS, LINE) | dict.fromkeys(INLINE, OTHERS) | dict.fromkeys(NEVER, -1)
+)
 LONGEST_LINK: Final = 400  # a link around more characters is one that somebody forgot to close: teasers of whole stories have up to 300
 MAX_BLOCKS: Final = 10_000  # of longer pages the beginning is read: of 2,259 real pages the longest has 2,641
 MAX_CHARS: Final = 500_000  # visible ones; more than is kept of a text (pages.MAX_TEXT), and five times the longest of those pages
@@ -68,10 +76,10 @@ class Blocks:
         return [block.text for block in self.blocks]
 
 
-def read_blocks(body: dom.Element) -> Blocks:
-    """Walk the tree below ``body`` once. Linear in the page; never recursive."""
+def read_blocks(body: dom.Element, steps: Sequence[Step] | None = None) -> Blocks:
+    """Read what lies below ``body``; ``steps`` are those of its page, where it has been walked. Linear in the page; never recursive."""
     walk = _Walk(body)
-    walk.run()
+    walk.run(steps_below(steps or read_steps(dom.walk(body)), body))
     return walk.page
 
 
@@ -98,45 +106,45 @@ class _Walk:
         self.bold: list[str] = []
         self.links = self.mask = 0
 
-    def run(self) -> None:
-        """One step a node: what most nodes do not need stands behind one look at the tag."""
-        events = dom.walk(self.body)
-        for event, node in events:
-            tag = node.tag
-            starts = event == "start"
-            if starts:
-                if tag in NEVER:
-                    events.skip_subtree()  # its end event follows, and with it the tail
+    def run(self, steps: Sequence[Step]) -> None:
+        """One look at the tag a step: what most nodes do not need stands behind it."""
+        hidden = None
+        for begins, node, tag, text in steps:
+            if hidden is not None:
+                if begins or node is not hidden:
                     continue
-                text = node.text
-                if tag in dom.BREAKING:
-                    if self.pieces:
-                        self._flush()
-                    if tag not in LINE_BREAKS and node is not self.body:
-                        self._open(node, tag)
-                    self.pre_open += tag == "pre"
-                elif tag in INLINE:
+                hidden = None
+            elif tag not in KINDS:
+                pass
+            elif (kind := KINDS[tag]) == OTHERS:
+                if begins:
                     self._enter(node, tag)
-            else:
-                text = node.tail if node is not self.body else None
-                if tag in dom.BREAKING:
-                    if self.pieces:
-                        self._flush()
-                    if self.box and tag not in LINE_BREAKS:
-                        closed = self.opened[self.box]
-                        self.box, closed[-1] = closed[1], self.count
-                    self.pre_open -= tag == "pre"
-                    if self.count >= MAX_BLOCKS or self.left <= 0:
-                        break
                 elif tag in COUNTED:
                     self._leave(tag)
+            elif kind < 0:
+                if begins:
+                    hidden = node
+                    continue
+            else:
+                if self.pieces:
+                    self._flush()
+                if kind == BOX:
+                    if tag == "pre":
+                        self.pre_open += 1 if begins else -1
+                    if not begins and self.box:
+                        closed = self.opened[self.box]
+                        self.box, closed[-1] = closed[1], self.count
+                    elif begins and node is not self.body:
+                        self._open(node, tag)
+                if not begins and (self.count >= MAX_BLOCKS or self.left <= 0):
+                    break
             if text:
                 if not text.isspace():
                     if self.pre_open and "\n" in text:
-                        self._add_lines(node, text, not starts)
+                        self._add_lines(node, text, not begins)
                         continue
                     self.pieces.append(text)
-                    self.parts.append((node, not starts))
+                    self.parts.append((node, not begins))
                     if self.links_open:
                         self.linked.append(text)
                     if self.bold_open:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from newsportal.extractors.article.block_features import Table, features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
 from newsportal.text import dom
+from newsportal.text.steps import Step
 
 FILE: Final = "block_model.json"
 VERSION: Final = 1
@@ -122,7 +124,8 @@ class Body:
     @property
     def confidence(self) -> float:
         """From 0 to 1: how far from even the characters near the decision stand; certain furniture does not count."""
-        length = np.array([block.length for block in self.page.blocks], dtype=np.float32)
+        table, blocks = self.table, self.page.blocks
+        length = table.length if table is not None else np.array([block.length for block in blocks], dtype=np.float32)
         asked = self.chosen | (self.likely > LEAST)
         weight = float(length[asked].sum())
         if not weight:
@@ -131,10 +134,16 @@ class Body:
         return float((length * right)[asked].sum() / weight)
 
 
-def find_body(top: dom.Element, heading: str | None = None, description: str | None = None, declared: str | None = None) -> Body:
+def find_body(
+    top: dom.Element,
+    heading: str | None = None,
+    description: str | None = None,
+    declared: str | None = None,
+    steps: Sequence[Step] | None = None,
+) -> Body:
     """The body below ``top`` (the page's ``body``). ``heading``: the article's title; ``description``: how the page or a link describes it;
-    ``declared``: the text the page gives to machines as its article's."""
-    page = read_blocks(top)
+    ``declared``: the text the page gives to machines as its article's; ``steps``: the page's."""
+    page = read_blocks(top, steps)
     if not page.blocks:
         return Body(page, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.float32))
     table = features(page, heading, description, declared)

@@ -1,0 +1,43 @@
+"""A page is walked once, and who goes through the steps again reads what the tree says."""
+
+from __future__ import annotations
+
+from newsportal.extractors.article.blocks import read_blocks
+from newsportal.text import dom
+from newsportal.text.steps import read_steps, steps_below, visible_lines
+
+PAGE = (
+    "<head><title>题</title></head><body><p>来源：<b>某网</b> 作者<script>x</script>：某某<br>次行</p>"
+    "<pre>一\n二</pre><svg><text>图</text></svg>尾<noscript><p>无</p></noscript></body>"
+)
+
+
+def test_steps_begin_and_end_each_element_with_the_text_that_follows() -> None:
+    steps = read_steps(dom.walk(next(dom.parse_html("<p>甲<b>乙</b>丙</p>丁").iter("p"))))
+    assert [(begins, tag, text) for begins, _, tag, text in steps] == [
+        (True, "p", "甲"),
+        (True, "b", "乙"),
+        (False, "b", "丙"),
+        (False, "p", "丁"),
+    ]
+
+
+def test_steps_below_an_element_leave_out_what_follows_it() -> None:
+    document = dom.from_text("<div><p>甲</p>乙</div>")
+    below = steps_below(document.steps, next(document.root.iter("p")))
+    assert [(begins, tag, text) for begins, _, tag, text in below] == [(True, "p", "甲")]
+
+
+def test_lines_are_those_of_the_tree_with_a_tab_between_statements() -> None:
+    document = dom.from_text(PAGE)
+    assert document.lines == ("来源：\t某网\t作者\t：某某", "次行", "一", "二", "尾")
+    assert visible_lines(document.steps) == document.lines
+    assert [line.replace("\t", "") for line in document.lines] == [line.replace(" ", "") for line in dom.lines_of(document.root)]
+
+
+def test_blocks_are_the_same_with_the_page_s_steps_and_without() -> None:
+    document = dom.from_text(PAGE)
+    body = next(document.root.iter("body"))
+    with_steps, alone = read_blocks(body, document.steps), read_blocks(body)
+    assert with_steps.texts == alone.texts == ["来源：某网 作者：某某", "次行", "一", "二", "尾"]
+    assert with_steps.end == alone.end
