@@ -122,8 +122,10 @@ def test_a_quote_from_the_text_is_no_copy() -> None:
 
 def test_a_page_of_long_paragraphs_is_read_in_time() -> None:
     page = read("".join(f"<p>第{number}段：{f'{number}{ONE}' * 20}</p>" for number in range(6000)))
-    assert without_copies(np.ones(6000, dtype=bool), page).all()
-    assert count_calls(without_copies, np.ones(6000, dtype=bool), page) < 400 * 6000
+    number = len(page.blocks)
+    assert number > 500, "as many as MAX_CHARS lets through"
+    assert without_copies(np.ones(number, dtype=bool), page).all()
+    assert count_calls(without_copies, np.ones(number, dtype=bool), page) < 400 * number
 
 
 def test_short_links_at_the_ends_go() -> None:
