@@ -43,7 +43,7 @@ def test_at_its_hours_of_what_came_since_the_hour_before(desk: Any, receiver: An
     assert step(desk.work).sent == 1
     first, second = (told for _, _, told in receiver.got)
     assert [story["title"] for story in first["stories"]] == ["远山船厂渡轮下水"]
-    assert "渡轮载客三百人。 船长李林说，首航定在五月一日。\n晨光网 https://portal.example/story/" in first["text"]
+    assert "渡轮载客三百人。船长李林说，首航定在五月一日。\n晨光网 https://portal.example/story/" in first["text"]
     assert first["title"] == "「简报」有 1 件要闻"
     assert [story["title"] for story in second["stories"]] == ["观景桥因大风关闭"]
 
