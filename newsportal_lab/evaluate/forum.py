@@ -207,6 +207,5 @@ def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str
 
 
 def _shortened(text: str) -> str:
-    lines = [line for line in map(clean, text.split("\n")) if line]
-    whole = "\n".join(lines)
+    whole = "\n".join(line for line in map(clean, text.split("\n")) if line)
     return whole if len(whole) <= SHOWN_CHARS else f"{whole[:SHOWN_CHARS]} […{len(whole) - SHOWN_CHARS:,}]"
