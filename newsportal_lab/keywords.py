@@ -58,10 +58,9 @@ def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
 def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
     ranks = dict.fromkeys(edges, 1.0)
     for _ in range(MOST_ROUNDS):
-        new = {word: 1 - DAMPING + DAMPING * sum(ranks[other] / len(edges[other]) for other in sorted(edges[word])) for word in edges}
-        moved = max((abs(new[word] - ranks[word]) for word in edges), default=0.0)
-        ranks = new
-        if moved < CLOSE:
+        before = ranks
+        ranks = {word: 1 - DAMPING + DAMPING * sum(before[other] / len(edges[other]) for other in sorted(edges[word])) for word in edges}
+        if max((abs(ranks[word] - before[word]) for word in edges), default=0.0) < CLOSE:
             break
     return ranks
 
@@ -132,5 +131,4 @@ def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:
 
 
 def answer(id: Any, title: str, text: str, method: Method) -> dict[str, Any]:
-    words = [{"word": one.word, "weight": round(one.weight, 3)} for one in method(title, text)]
-    return {"id": id, "keywords": words}
+    return {"id": id, "keywords": [{"word": one.word, "weight": round(one.weight, 3)} for one in method(title, text)]}

@@ -121,9 +121,6 @@ class Commands(TyperGroup):
         self._listing = True
         return super().shell_complete(ctx, incomplete)
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
-
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if self._listing or cmd_name not in COMMANDS:
             return self.commands.get(cmd_name)

@@ -30,7 +30,6 @@ from newsportal.services.publishing.base import PutOff, Refused
 Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, by its name or how its id begins.")]
 
 YEAR: Final = 366
-HOURS_A_DAY: Final = 24
 
 
 @contextmanager
@@ -76,7 +75,7 @@ def preview_(
 ) -> None:
     """Show what an alert would have sent in the last days."""
     with open_work(sources) as work:
-        found = preview(work, alert_named(work, which), days, hours=days * HOURS_A_DAY)
+        found = preview(work, alert_named(work, which), days, hours=days * 24)
         by_day = found.by_day(work.zone)
     if as_json:
         plain = [

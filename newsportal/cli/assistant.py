@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from time import monotonic
 
@@ -16,38 +15,26 @@ from newsportal.services.assistant import AssistantClient, AssistantError
 from newsportal.store import open_store
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    url: str | None
-    model: str | None
-    answer: str
-    seconds: float
-    calls: int
-    calls_allowed: int
-    tokens: int
-    tokens_allowed: int | None
-
-
 def check(sources: SourcesFile = None, as_json: AsJsonLine = False) -> None:
     """Ask the model for one word, and show today's calls and tokens. Exit status 1 if it does not answer."""
     known = load(sources)
     settings = known.assistant
     with closing(open_store(known.store)) as store:
-        client, now, began = AssistantClient(store, known), datetime.now(UTC), monotonic()
+        client = AssistantClient(store, known)
+        now, began = datetime.now(UTC), monotonic()
         answer, _ = client.converse("Answer with the word ready alone.", "Are you ready?")
         calls, tokens = store.assistant.used(client.day(now))
     if not answer.strip():
         raise AssistantError(Message("assistant.no-answer"))
-    made = Checked(
-        settings.url, settings.model, " ".join(answer.split())[:100], round(monotonic() - began, 1), calls, settings.calls, tokens,
-        settings.tokens,
-    )  # fmt: skip
+    said = " ".join(answer.split())[:100]
+    seconds = round(monotonic() - began, 1)
     if as_json:
-        print_json(asdict(made))
+        used = {"calls": calls, "calls_allowed": settings.calls, "tokens": tokens, "tokens_allowed": settings.tokens}
+        print_json({"url": settings.url, "model": settings.model, "answer": said, "seconds": seconds, **used})
         return
-    typer.echo(f"{made.model} at {made.url} answers in {made.seconds:g} s: {made.answer!r}")
-    allowed = f" of {made.tokens_allowed}" if made.tokens_allowed is not None else ""
-    typer.echo(f"today: {made.calls} of {made.calls_allowed} calls, {made.tokens}{allowed} tokens")
+    typer.echo(f"{settings.model} at {settings.url} answers in {seconds:g} s: {said!r}")
+    allowed = f" of {settings.tokens}" if settings.tokens is not None else ""
+    typer.echo(f"today: {calls} of {settings.calls} calls, {tokens}{allowed} tokens")
 
 
 group = command_group("Check the language model that people may ask.", check)

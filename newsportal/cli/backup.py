@@ -51,7 +51,12 @@ def backup(
     with closing(open_store(uri, create=False)) as opened, count_bar(quiet=as_json) as tell:
         manifest = back_up(opened, path, sources=saved, now=datetime.now(UTC), tell=tell)
     if known is not None:
-        _mark(known.backup_mark)
+        mark = known.backup_mark
+        try:
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+        except OSError as error:
+            typer.echo(f"{mark} cannot be touched ({error.strerror or error}): the portal's metrics do not tell of this backup", err=True)
     gone: list[str] = []
     if keep is not None:  # the new one stays, whatever the clock says, and so do files of other names
         others = sorted((other for other in place.iterdir() if DATED.fullmatch(other.name) and other != path), reverse=True)
@@ -63,14 +68,6 @@ def backup(
             gone.append(other.name)
     row = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
     typer.echo(json.dumps(row, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {row['bytes']} bytes")
-
-
-def _mark(file: Path) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch()
-    except OSError as error:
-        typer.echo(f"{file} cannot be touched ({error.strerror or error}): the portal's metrics do not tell of this backup", err=True)
 
 
 BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")

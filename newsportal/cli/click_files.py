@@ -34,14 +34,10 @@ LONGEST_LINE: Final = 1 << 20
 def opened(file: str) -> Iterator[BinaryIO]:
     """The file as bytes that can be read again from the start; ``-`` is standard input. Raises ``ClicksError``."""
     try:
-        if file == "-":
-            with TemporaryFile() as kept:
-                shutil.copyfileobj(sys.stdin.buffer, kept)
-                kept.seek(0)
-                yield cast(BinaryIO, kept)
-        else:
-            with Path(file).open("rb") as stream:
-                yield stream
+        with TemporaryFile() if file == "-" else Path(file).open("rb") as stream:
+            if file == "-":
+                shutil.copyfileobj(sys.stdin.buffer, stream)
+            yield cast(BinaryIO, stream)
     except OSError as error:
         raise ClicksError(f"{file}: {error.strerror or error}") from error
 
@@ -79,16 +75,14 @@ def _jsonl(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, 
 
 def _csv(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     rows = csv.DictReader(lines, strict=True)
-    missing = [field for field in NEEDED if field not in (rows.fieldnames or ())]
-    if missing:
+    if missing := [field for field in NEEDED if field not in (rows.fieldnames or ())]:
         raise ClicksError(f"{name}: line 1: no column {', '.join(missing)}; the first line names the columns: {','.join(FIELDS)}")
     for row in rows:
         yield rows.line_num, row
 
 
 def _view(row: Mapping[str, Any]) -> View:
-    missing = [field for field in NEEDED if row.get(field) in (None, "")]
-    if missing:
+    if missing := [field for field in NEEDED if row.get(field) in (None, "")]:
         raise ValueError(f"no {', '.join(missing)}; {SHAPE}")
     numbers = []
     for field in ("seen", "pictures"):

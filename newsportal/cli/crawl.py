@@ -30,6 +30,7 @@ from newsportal.sources.timing import SPIDERS as VISITING_SPIDERS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.settings import Settings
 
 SPIDERS = ("metasearch", *VISITING_SPIDERS.values())  # those that run when none is named
 
@@ -54,22 +55,25 @@ class CrawlOptions:
     run_id: str | None = None
 
     def settings(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"LOG_LEVEL": self.log_level, "LOG_INSTALL_ROOT_HANDLER": False}
-        for name, path in (("SOURCES", self.sources_file), ("REPLAY", self.replay), ("ARCHIVE", self.archive)):
-            if path is not None:
-                found[f"NEWSPORTAL_{name}"] = str(path.absolute())
-        if self.run_id is not None:
-            found["NEWSPORTAL_RUN_ID"] = self.run_id
-        return found
+        files = {"SOURCES": self.sources_file, "REPLAY": self.replay, "ARCHIVE": self.archive}
+        given = {name: str(path.absolute()) for name, path in files.items() if path is not None}
+        given |= {"RUN_ID": self.run_id} if self.run_id is not None else {}
+        return {"LOG_LEVEL": self.log_level, "LOG_INSTALL_ROOT_HANDLER": False} | {f"NEWSPORTAL_{name}": one for name, one in given.items()}
 
-    def write_log(self) -> None:
-        """In place of Scrapy's handler, which knows no other form and lets its file grow. Raises ``LogUnavailable``."""
+    def begin(self, **further: Any) -> Settings:
+        """The project's settings with these and ``further`` ones; the log begins, in place of Scrapy's handler, which knows no other form
+        and lets its file grow. Raises ``LogUnavailable``."""
+        os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
         from scrapy.utils.log import TopLevelFormatter
+        from scrapy.utils.project import get_project_settings
 
+        settings = get_project_settings()
+        settings.setdict(self.settings() | further, priority="cmdline")
         handler = logs.install(self.log_format, self.log_file)
         handler.setLevel(self.log_level)
         handler.addFilter(TopLevelFormatter(["scrapy"]))
         logging.getLogger().setLevel(logging.NOTSET)
+        return settings
 
     def arguments(self, spider: str) -> dict[str, str]:
         found = {"source": self.source, "due": "1" if self.due else None, "topic": self.topic if spider == "metasearch" else None}
@@ -78,14 +82,9 @@ class CrawlOptions:
 
 def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
     """Run the spiders in this process until they end; answers one report over all. Raises ``NewsportalError``."""
-    os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
     from scrapy.crawler import AsyncCrawlerProcess
-    from scrapy.utils.project import get_project_settings
 
-    settings = get_project_settings()
-    settings.setdict(options.settings(), priority="cmdline")
-    options.write_log()
-    process = AsyncCrawlerProcess(settings)
+    process = AsyncCrawlerProcess(options.begin())
     crawlers = [process.create_crawler(name) for name in options.spiders]
     failures: list[BaseException] = []
 
@@ -142,8 +141,7 @@ def spider_of(source: str, sources: Sources) -> str:
     engines = {name for topic in sources.topics for name in topic.engines}
     if source.removeprefix("engine:") in engines:
         return "metasearch"
-    names = [*(item.name for items in kinds.values() for item in items), *sorted(engines)]
-    known = ", ".join(names) or "none"
+    known = ", ".join([*(item.name for items in kinds.values() for item in items), *sorted(engines)]) or "none"
     raise typer.BadParameter(f"sources.yaml has no feed, sitemap, region, forum, gallery or engine {source!r}; it has: {known}")
 
 

@@ -183,8 +183,7 @@ def deploy(
     if word := exposed(found):
         typer.echo(word, err=True)
     named = version or found.version
-    name = sortable(named) if named else stamp(datetime.now(UTC))
-    deployed = send(Server(found), name, content)
+    deployed = send(Server(found), sortable(named) if named else stamp(datetime.now(UTC)), content)
     if as_json:
         print_json(asdict(deployed))
     else:

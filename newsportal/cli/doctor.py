@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from newsportal.cli.hints import counted, hosts, resolvable_hosts
 from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
+from newsportal.items.visits import Visit
 from newsportal.messages import Message, local, reason_message
 from newsportal.net.rendering import Limits, find_chromium, missing, standalone
 from newsportal.net.rendering.chromium import Setup
@@ -61,8 +62,7 @@ def doctor(
         if as_json:
             print_json(asdict(finding))
             continue
-        mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}[finding.ok]
-        console.print(mark, end=" ")
+        console.print({True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}[finding.ok], end=" ")
         console.print(f"{finding.what}: {finding.says}", markup=False)
         if finding.remedy and finding.ok is not True:
             console.print(f"    → {finding.remedy}", markup=False)
@@ -132,20 +132,20 @@ def _health(sources: Sources) -> Result:
     return Result(None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
 
 
+def _last_visits(sources: Sources, keys: Sequence[str]) -> list[tuple[str, Visit]]:
+    """The last visit of each of these sources that was visited."""
+    with closing(open_store(sources.store)) as store:
+        last = store.visits.recent(keys, each=1)
+    return [(key, visit) for key in keys for visit in last.get(key, ())]
+
+
 def _sign_ins(sources: Sources) -> Result | None:
     """The sources where somebody is signed in, by what their last visits met."""
     named = [source.key for source in sources.all() if isinstance(source, Place) and source.enabled and source.signs_in]
     if not named:
         return None
-    with closing(open_store(sources.store)) as store:
-        last = store.visits.recent(named, each=1)
-    expired = [
-        key
-        for key in named
-        for visit in last.get(key, ())
-        if "sign-in" in visit.list_failed or 2 * visit.failed.get("sign-in", 0) > visit.new
-    ]
-    if expired:
+    last = _last_visits(sources, named)
+    if expired := [key for key, visit in last if "sign-in" in visit.list_failed or 2 * visit.failed.get("sign-in", 0) > visit.new]:
         return Result(False, f"{', '.join(expired)}: the sign-in has expired, or was refused", str(Message("remedy.sign-in")))
     return Result(True, f"{counted(len(named), 'source')} with a sign-in, none refused at the last visit")
 
@@ -155,10 +155,9 @@ def _mailboxes(sources: Sources) -> Result | None:
     named = [source.key for source in sources.newsletters if source.enabled]
     if not named:
         return None
-    with closing(open_store(sources.store)) as store:
-        last = store.visits.recent(named, each=1)
+    last = _last_visits(sources, named)
     for reason in ("mail-login", "mail-folder"):
-        if bad := [key for key in named for visit in last.get(key, ()) if reason in visit.list_failed]:
+        if bad := [key for key, visit in last if reason in visit.list_failed]:
             return Result(False, f"{', '.join(bad)}: {reason_message(reason)}", str(Message(f"remedy.{reason}")))
     return Result(True, f"{counted(len(named), 'newsletter')}, none refused at the last visit")
 

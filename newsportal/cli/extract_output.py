@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -35,33 +34,19 @@ def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:
         return lambda rows: write_json_lines(({name: value for name, value in row.items() if name != "html"} for row in rows), out)
     if form not in BODIES:
         raise typer.BadParameter(f"no format is called {form!r}; there are: json, {', '.join(BODIES)}", param_hint="--format")
-    if not Path(source).is_dir():
-        return partial(_write_stream, form, out)
-    if out is None or (out.exists() and not out.is_dir()):
+    (ending, body), folder = BODIES[form], Path(source).is_dir()
+    if folder and (out is None or (out.exists() and not out.is_dir())):
         raise typer.BadParameter(f"{source} is a folder: name a folder with --out, which gets a file a page", param_hint="--format")
-    return partial(_write_folder, form, out)
 
+    def write(rows: Rows) -> None:
+        if folder and out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+        for row in rows:
+            if "error" in row:  # a page without a body; the run goes on
+                typer.echo(clean(f"{row['id']}: {row['error']}"), err=True)
+            elif out is None:
+                typer.echo(body(row))
+            else:
+                (out / f"{row['id']}{ending}" if folder else out).write_text(body(row) + "\n", "utf-8")
 
-def _write_stream(form: str, out: Path | None, rows: Rows) -> None:
-    for row in rows:
-        if "error" in row:
-            _report(row)
-        elif out is None:
-            typer.echo(BODIES[form][1](row))
-        else:
-            out.write_text(BODIES[form][1](row) + "\n", "utf-8")
-
-
-def _write_folder(form: str, out: Path, rows: Rows) -> None:
-    ending, body = BODIES[form]
-    out.mkdir(parents=True, exist_ok=True)
-    for row in rows:
-        if "error" in row:
-            _report(row)
-        else:
-            (out / f"{row['id']}{ending}").write_text(body(row) + "\n", "utf-8")
-
-
-def _report(row: dict[str, Any]) -> None:
-    """A page without a body is named on standard error; the run goes on."""
-    typer.echo(clean(f"{row['id']}: {row['error']}"), err=True)
+    return write

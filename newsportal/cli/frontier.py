@@ -98,8 +98,7 @@ def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Forget everything that waits; articles are asked for again when a list page names them."""
     with open_queues(sources, spider) as found:
-        states = [queue.state(1) for _, queue in found.queues]
-        waiting = sum(state.waiting + state.later for state in states)
+        waiting = sum(state.waiting + state.later for state in (queue.state(1) for _, queue in found.queues))
         if waiting and not yes and not typer.confirm(f"Forget {counted(waiting, 'request')} in {found.place}?", err=True):
             raise typer.Exit(1)
         _print_count("cleared", sum(queue.clear() for _, queue in found.queues), "{} forgotten", as_json)

@@ -11,14 +11,13 @@ import typer
 
 from newsportal.cli.extract import DELAY, LATER, PUBLIC_ONLY, fetch_public
 from newsportal.cli.output import pick, tracked, write_json_lines
-from newsportal.cli.pages import WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
+from newsportal.cli.pages import UNKNOWN, WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
 from newsportal.extractors.gallery.further_pages import MAX_PAGES, parse
 from newsportal.items import GalleryPage, Page
 from newsportal.text import dom
 
-NOWHERE = "about:blank"
 GONE = frozenset((301, 302, 303, 307, 308, 400, 401, 403, 404, 410, 451))
 """Answers that do not pass: the story ends there. Others may, so the story is not complete."""
 
@@ -59,8 +58,8 @@ def answers(source: str, url: str | None = None, pattern: str | None = None) -> 
         yield _whole_story(source, pattern)
         return
     for saved in tracked(saved_pages(source), "reading photo stories"):
-        page = Page(url or saved.url or NOWHERE, saved.body, datetime.now(UTC))
-        address = None if page.url == NOWHERE else page.url
+        page = Page(url or saved.url or UNKNOWN, saved.body, datetime.now(UTC))
+        address = None if page.url == UNKNOWN else page.url
         if saved.error is not None:
             yield _failure(saved.id, saved.url or url, saved.error)
             continue
@@ -131,7 +130,7 @@ def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], fo
         "author": story.author,
         "source": story.origin,
         "language": story.language,
-        "pages": list(pages) or [page for page in story.pages if page != NOWHERE],
+        "pages": list(pages) or [page for page in story.pages if page != UNKNOWN],
         "next": following,
         "total": story.total,
         "missing": list(story.missing),

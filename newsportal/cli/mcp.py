@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
-from newsportal.cli.options import SourcesFile, load
+from newsportal.cli.context import open_record
+from newsportal.cli.options import SourcesFile
 from newsportal.errors import NewsportalError
 from newsportal.portal.app import create_app
 from newsportal.portal.background import Follower
 from newsportal.search import open_index
 from newsportal.services.accounts import open_accounts
-from newsportal.sources import use_own_words
-from newsportal.store import open_store
 
 Token = Annotated[
     str | None,
@@ -35,10 +34,8 @@ def mcp(token: Token = None, sources: SourcesFile = None) -> None:
         from newsportal.portal.mcp.server import serve_stdio
     except ImportError as error:
         raise NewsportalError("the MCP server needs a package that is not installed: pip install 'newsportal[mcp]'") from error
-    found = load(sources)
-    use_own_words(found)
     with (
-        closing(open_store(found.store)) as store,
+        open_record(sources, create=True) as (found, store),
         closing(open_index(found.index_uri)) as index,
         closing(open_accounts(found.accounts_uri)) as accounts,
     ):

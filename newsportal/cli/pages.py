@@ -11,7 +11,7 @@ import json
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -138,13 +138,11 @@ def page_files(path: str | Path) -> list[Path]:
 
 def _page(name: str, file: Path | None, stream: BinaryIO) -> SavedPage:
     url, base, summary = _description(file.with_name(f"{name}.json")) if file else (None, None, None)
-    body: bytes = b""
-    error: str | None = None
+    page = SavedPage(name, url=url or base, summary=summary, path=file, base=base)
     try:
-        body = read_bounded(stream)
-    except BadPage as refused:
-        error = str(refused)
-    return SavedPage(name, body, url or base, summary, error, file, base)
+        return replace(page, body=read_bounded(stream))
+    except BadPage as error:
+        return replace(page, error=str(error))
 
 
 def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:

@@ -214,8 +214,7 @@ def unpublish(
         now, number = datetime.now(UTC), 0
         ids = [article_named(store, name) for name in article]
         for settings, _ in targets:
-            there = list(store.outbox.of(settings.name, ids))
-            number += store.outbox.ask(settings.name, there, "gone", now=now)
+            number += store.outbox.ask(settings.name, list(store.outbox.of(settings.name, ids)), "gone", now=now)
         if not number:
             raise NewsportalError("none of them was published; see: newsportal publish status --state done")
         finish(store, targets, None, as_json, f"{counted(number, 'article')} asked to go")

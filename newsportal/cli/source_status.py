@@ -115,5 +115,4 @@ def schedule(
 
 
 def hour_bars(expected: tuple[float, ...] | list[float]) -> str:
-    top = len(HOUR_BARS) - 1
-    return "".join(HOUR_BARS[min(top, round(min(number, HIGHEST) / HIGHEST * top)) if number < HIGHEST else top] for number in expected)
+    return "".join(HOUR_BARS[round(min(number, HIGHEST) / HIGHEST * (len(HOUR_BARS) - 1))] for number in expected)

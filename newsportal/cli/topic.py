@@ -93,9 +93,8 @@ def assign(
             rules.append(topic.rule)
         now, lost = datetime.now(UTC), [name for name in gone or () if known.topic(name) is None]
         done = assign_to(store, rules, gone=lost, since=now - timedelta(days=days), now=now, progress=say)
-    row = {"looked": done.looked, "changed": done.changed, "came": dict(done.came), "went": dict(done.went)}
     if as_json:
-        print_json(row)
+        print_json({"looked": done.looked, "changed": done.changed, "came": dict(done.came), "went": dict(done.went)})
         return
     typer.echo(f"{done.looked} articles of the last {days} days, {done.changed} changed")
     for sign, counted in (("+", done.came), ("-", done.went)):

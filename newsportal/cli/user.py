@@ -76,8 +76,7 @@ def add(
 
 def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person may.")], sources: SourcesFile = None) -> None:
     """Change the role of a user."""
-    changed = _change(sources, name, "person.role", lambda people, id: people.set_role(id, role), {"role": str(role)})
-    typer.echo(f"{changed}: {role}")
+    _change(sources, name, "person.role", lambda people, id: people.set_role(id, role), f": {role}", role=str(role))
 
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
@@ -92,31 +91,26 @@ def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, source
 
 def disable(name: Name, sources: SourcesFile = None) -> None:
     """Disable a user: sessions end, tokens stop working."""
-    changed = _change(sources, name, "person.disable", lambda people, id: people.disable(id))
-    typer.echo(f"{changed} can no longer sign in")
+    _change(sources, name, "person.disable", lambda people, id: people.disable(id), " can no longer sign in")
 
 
 def enable(name: Name, sources: SourcesFile = None) -> None:
     """Enable a user again."""
-    changed = _change(sources, name, "person.enable", lambda people, id: people.disable(id, False))
-    typer.echo(f"{changed} can sign in again")
+    _change(sources, name, "person.enable", lambda people, id: people.disable(id, False), " can sign in again")
 
 
 def remove(name: Name, sources: SourcesFile = None) -> None:
     """Remove a user, with sessions and tokens."""
-    changed = _change(sources, name, "person.remove", lambda people, id: people.remove(id))
-    typer.echo(f"{changed} was removed")
+    _change(sources, name, "person.remove", lambda people, id: people.remove(id), " was removed")
 
 
-def _change(
-    sources: Path | None, name: str, action: str, change: Callable[[People, str], None], details: dict[str, object] | None = None
-) -> str:
-    """Change somebody and log it; answers the name. Raises ``AccountError``."""
+def _change(sources: Path | None, name: str, action: str, change: Callable[[People, str], None], outcome: str, **details: str) -> None:
+    """Change somebody, log it, and tell the name with the ``outcome``. Raises ``AccountError``."""
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)
         change(accounts.people, person.id)
-        log(accounts, action, person.name, details)
-    return person.name
+        log(accounts, action, person.name, {**details} or None)
+    typer.echo(f"{person.name}{outcome}")
 
 
 def _read_password() -> str:

@@ -101,9 +101,7 @@ def await_store(known: Sources, console: Console) -> bool:
 
 def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> WorkerExit:
     """Run the spiders until they are told to stop. Raises ``NewsportalError``."""
-    os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
     from scrapy.crawler import AsyncCrawlerProcess
-    from scrapy.utils.project import get_project_settings
 
     class Process(AsyncCrawlerProcess):  # Scrapy's waits for ever for requests in hand once it is told to stop
         def _signal_shutdown(self, signum: int, frame: Any) -> None:
@@ -113,11 +111,8 @@ def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> Worker
             super()._signal_shutdown(signum, frame)
             reactor.callFromThread(reactor.callLater, PATIENCE, self._stop_reactor)
 
-    settings = get_project_settings()
-    settings.setdict({**options.settings(), "NEWSPORTAL_STANDING": True}, priority="cmdline")
     ending = WorkerExit()
-    options.write_log()
-    process = Process(settings)
+    process = Process(options.begin(NEWSPORTAL_STANDING=True))
     for name in options.spiders:
         process.crawl(process.create_crawler(name), **options.arguments(name)).add_done_callback(partial(on_spider_end, ending, name))
     if known.path is not None and known.path.exists():

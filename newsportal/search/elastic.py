@@ -181,8 +181,7 @@ def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]
         "size": 0,
         "aggs": {"stories": {"terms": {"field": "story_id", "size": len(ids)}}},
     }
-    buckets = ask(body)["aggregations"]["stories"]["buckets"]
-    return {bucket["key"]: bucket["doc_count"] - 1 for bucket in buckets}
+    return {bucket["key"]: bucket["doc_count"] - 1 for bucket in ask(body)["aggregations"]["stories"]["buckets"]}
 
 
 def _hit(found: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
@@ -242,8 +241,7 @@ class ElasticIndex:
         return self._answer(lambda: self._generations.place().position)
 
     def needs_rebuild(self) -> bool:
-        notes = self._answer(self._generations.present)
-        return any(one.get("cuts") != signature() for one in notes.values())
+        return any(one.get("cuts") != signature() for one in self._answer(self._generations.present).values())
 
     def status(self) -> Status:
         return self._answer(self._status)

@@ -79,8 +79,7 @@ class Generations:
     def prepare(self) -> None:
         """Make the first generation, or one beside an older version's. Raises ``SearchError`` for a newer version's."""
         present = self.present()
-        newer = [name for name, notes in present.items() if notes.get("version", 0) > VERSION]
-        if newer:
+        if newer := [name for name, notes in present.items() if notes.get("version", 0) > VERSION]:
             raise SearchError(
                 f"{self.connection.place}: the search index {newer[0]} was made by a newer newsportal; upgrade this one, "
                 "or name another prefix in the URI under index: in sources.yaml"
@@ -95,8 +94,7 @@ class Generations:
                     self.take_over(f"{self.alias}-{FIRST}", ())
         elif any(notes.get("version", 0) < VERSION for notes in present.values()):
             self.take_over(self.make(), present)
-        extra = sorted(self.present(), key=_number)[1:]
-        if extra:
+        if extra := sorted(self.present(), key=_number)[1:]:
             self.connection.ask(self.client.options(ignore_status=404).indices.delete, index=extra)
 
     def plugin(self) -> str | None:

@@ -154,7 +154,8 @@ def relevance(rank: int, score: float) -> float:
 
 def compile_terms(asked: ParsedQuery, query: Query, reading: Reading) -> Match:
     """What the terms and the filters of ``query`` ask for under a reading."""
-    match = Match([Clause("labels", (token,)) for token in filters(query)])
+    named = (("topic", query.topic), ("site", query.site), ("category", query.category))
+    match = Match([Clause("labels", (label(kind, value),)) for kind, value in named if value is not None])
     optional: list[Term] = []
     for term in asked.terms:
         if term.sign == "-":
@@ -204,11 +205,6 @@ def _named(term: Term) -> Clause | None:
         return Clause("labels", (label("kind", KINDS.get(kind, kind)),))
     places: dict[str | None, Place] = {"site": "site", "author": "author", "topic": "topic", "category": "category"}
     return Clause(places[term.field], term.grams) if term.field in places else None
-
-
-def filters(query: Query) -> list[str]:
-    named = (("topic", query.topic), ("site", query.site), ("category", query.category))
-    return [label(kind, value) for kind, value in named if value is not None]
 
 
 def label(kind: str, value: str) -> str:

@@ -35,8 +35,7 @@ class Overview:
 
 def overview(index: Index, topic: str, *, now: datetime, zone: tzinfo, days: int = DAYS) -> Overview:
     """What the index counts of ``topic`` over the last ``days`` in ``zone``. Raises ``SearchError``."""
-    today = now.astimezone(zone).date()
-    first = today - timedelta(days=days - 1)
+    first = now.astimezone(zone).date() - timedelta(days=days - 1)
     found = index.search(Query(f"since:{first.isoformat()}", topic=topic, collapse=False, sort="time", limit=0, zone=zone))
     counted = found.facets.get("day", {})
     shown = [first + timedelta(days=number) for number in range(days)]

@@ -30,8 +30,7 @@ MERGED = 2_000  # pages that one transaction merges: half a second
 
 def meta(connection: Connection, name: str) -> int:
     """A number the index remembers: ``generation``, ``position``, ``version``, ``cuts``, ``last_generation``; 0 at first."""
-    found = connection.exec_driver_sql("SELECT value FROM meta WHERE name = ?", (name,)).scalar()
-    return int(found or 0)
+    return int(connection.exec_driver_sql("SELECT value FROM meta WHERE name = ?", (name,)).scalar() or 0)
 
 
 def remember(connection: Connection, name: str, value: int) -> None:

@@ -35,16 +35,12 @@ def is_chinese(run: str) -> bool:
 def index_words(found: Iterable[str]) -> Iterator[str]:
     """The words a text is found and ranked by, of its :func:`runs`. Single Chinese characters are left to :func:`grams`."""
     for run in found:
-        if is_chinese(run):
-            yield from (word for word in search_words(run) if len(word) > 1)
-        else:
-            yield run
+        yield from (word for word in search_words(run) if len(word) > 1) if is_chinese(run) else (run,)
 
 
 def query_words(text: str) -> list[str]:
     """The words of a query, in order, each once; single characters among them."""
-    found = (word for run in runs(text) for word in (segment(run) if is_chinese(run) else [run]))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(word for run in runs(text) for word in (segment(run) if is_chinese(run) else [run])))
 
 
 def grams(pieces: Iterable[str]) -> set[str]:
@@ -52,8 +48,7 @@ def grams(pieces: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for run in pieces:
         if is_chinese(run):
-            found.update(run)
-            found.update(map(str.__add__, run, run[1:]))
+            found.update(run, map(str.__add__, run, run[1:]))
         else:
             found.add(run)
     return found
@@ -63,8 +58,7 @@ def query_grams(text: str) -> list[str]:
     """What of :func:`grams` a text must have to hold every run of ``text``: pairs, and single characters that stand alone."""
     found: list[str] = []
     for run in runs(text):
-        paired = is_chinese(run) and len(run) > 1
-        found.extend(map(str.__add__, run, run[1:]) if paired else [run])
+        found.extend(map(str.__add__, run, run[1:]) if is_chinese(run) and len(run) > 1 else [run])
     return list(dict.fromkeys(found))
 
 

@@ -130,8 +130,7 @@ class Builder:
 
     def build(self, stream: Iterable[events.Event]) -> Tree:
         for event in stream:
-            take = TAKE.get(type(event))
-            if take is not None:
+            if (take := TAKE.get(type(event))) is not None:
                 take(self, event, event.start_mark.line + 1 if event.start_mark else 1)
         return self.tree
 
@@ -197,8 +196,7 @@ class Builder:
         frame.key = key
         frame.dropped = key in frame.value
         if frame.dropped:
-            first = self.tree.lines[path]
-            self._tell(line, path, Message("yaml.double-key", key=describe_value(key), line=first))
+            self._tell(line, path, Message("yaml.double-key", key=describe_value(key), line=self.tree.lines[path]))
         self.tree.lines.setdefault(path, line)
 
     def _next_path(self) -> Path:

@@ -49,8 +49,7 @@ def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None 
     """
 
     def change(document: CommentedMap) -> None:
-        _, entry = _found(document, kind, name, seen)
-        _update(entry, values)
+        _update(_found(document, kind, name, seen)[1], values)
 
     return EntryChange("set", kind, name, change)
 
@@ -186,8 +185,7 @@ def _drop_key(entry: CommentedMap, key: str) -> None:
 
 def _lead(document: CommentedMap, kind: str, comments: str) -> None:
     """Let comment lines stand before the first entry of the list ``kind``."""
-    lines = [line.strip() for line in comments.splitlines() if line.strip()]
-    if lines:
+    if lines := [line.strip() for line in comments.splitlines() if line.strip()]:
         tokens = document.ca.items.setdefault(kind, [None, None, None, None])
         column = CommentMark(max(0, document[kind].lc.col or 0))
         tokens[3] = [*_leading(document, kind), *(CommentToken(f"{line}\n", column, None) for line in lines)]

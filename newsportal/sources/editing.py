@@ -90,14 +90,12 @@ def go_back(path: Path, version: Version, expected: str | None = None, *, within
 
 def differing(before: bytes, after: bytes) -> list[str]:
     """The keys of the file that the two do not say alike; of what is no mapping, or cannot be read, ``(file)``."""
-    try:
-        one, other = read(before).value or {}, read(after).value or {}
-    except Unreadable:
-        return ["(file)"]
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return ["(file)"]
     nothing = object()
-    return sorted(str(key) for key in {*one, *other} if one.get(key, nothing) != other.get(key, nothing))
+    with contextlib.suppress(Unreadable):
+        one, other = read(before).value or {}, read(after).value or {}
+        if isinstance(one, dict) and isinstance(other, dict):
+            return sorted(str(key) for key in {*one, *other} if one.get(key, nothing) != other.get(key, nothing))
+    return ["(file)"]
 
 
 def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Written:
@@ -197,8 +195,7 @@ def cut_following(node: Any, key: Any = None) -> str:
         if key not in node and isinstance(node, CommentedMap):
             return ""
         place = 2 if isinstance(node, CommentedMap) else 0
-        token = (node.ca.items.get(key) or [None] * 4)[place]
-        if token is not None and LINE_END in token.value:
+        if (token := (node.ca.items.get(key) or [None] * 4)[place]) is not None and LINE_END in token.value:
             beside, _, following = token.value.partition(LINE_END)
             token.value = f"{beside}{LINE_END}" if beside else LINE_END
             return str(following)

@@ -37,8 +37,7 @@ def check(tree: Tree) -> Iterator[Mistake]:
             if isinstance(entry.get("name"), str):
                 name, path = entry["name"].strip(), (kind, index, "name")
                 if name in first:
-                    message = Message("sources.double", found=describe_value(name), line=first[name])
-                    yield Mistake(tree.line(path), path, message)
+                    yield Mistake(tree.line(path), path, Message("sources.double", found=describe_value(name), line=first[name]))
                 first.setdefault(name, tree.line(path))
         names[kind] = list(first)
     yield from _unknown(tree, ("topics",), ("engines",), [*built_in(), *names["engines"]], "engine")

@@ -86,11 +86,10 @@ class Newsletter(ArticlePlace):
 
     def links(self, mail: Mail) -> list[Link]:
         """What is to be had of a mail: itself, or with ``articles: true`` the pages to which it links, if there are any."""
+        entry = replace(self.entry(mail.id), published=mail.published)
         if self.articles and mail.links:
-            entry = replace(self.entry(mail.id), identity=None, published=mail.published)
-            return [replace(entry, url=url, title=title) for url, title in mail.links]
-        entry = replace(self.entry(mail.id), url=mail.url, title=mail.title, published=mail.published)
-        return [replace(entry, author=mail.author, content=mail.html)]
+            return [replace(entry, identity=None, url=url, title=title) for url, title in mail.links]
+        return [replace(entry, url=mail.url, title=mail.title, author=mail.author, content=mail.html)]
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -20,8 +20,7 @@ MessageAndHint = tuple[Message, Message | None]  # message and hint
 def mistakes_of(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
     """Each of pydantic's errors as a mistake with its line. Values that were derived from wrong ones are not told of again."""
     for details in error.errors(include_url=False):
-        context = details.get("ctx", {})
-        path: Path = (*details["loc"], *context.get("at", ()))
+        path: Path = (*details["loc"], *details.get("ctx", {}).get("at", ()))
         if path not in tree.lines and path[:-1] not in tree.lines:
             continue  # not in the file: a region's seeds that came from its prefix, a topic's keywords that came from its name
         message, hint = SAYINGS.get(details["type"], _otherwise)(details, path)

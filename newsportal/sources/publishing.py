@@ -216,8 +216,7 @@ class Target(Part):
             self._is_whole_database()
         if self.way in ("mongodb", "elasticsearch") and not urlsplit(self.to).netloc.rpartition("@")[2]:
             raise mistake(f"{mask(self.to)!r} names no host; allowed: mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX", at=("to",))
-        index = index_of(self.to) if self.way == "elasticsearch" else DEFAULT_INDEX
-        if not INDEX.fullmatch(index) or index != index.lower():
+        if self.way == "elasticsearch" and (not INDEX.fullmatch(index := index_of(self.to)) or index != index.lower()):
             raise mistake(f"{index!r} is no name of an index; allowed: letters in lower case, digits, - and _", at=("to",))
         if self.way == "webhook" and not self.secret:
             raise mistake("a webhook needs a secret, by which the receiver knows who speaks", "secret: ${NAME}")
@@ -228,8 +227,7 @@ class Target(Part):
     def _is_whole_database(self) -> None:
         if not self.table or not self.columns:
             raise mistake("a database needs table: NAME and columns: {COLUMN: field}")
-        lost = [] if self.unpublish == "delete" else [name for name in self.unpublish if name not in self.columns]
-        if lost:
+        if lost := [] if self.unpublish == "delete" else [name for name in self.unpublish if name not in self.columns]:
             raise mistake(
                 f"found {lost[0]!r}, which is not among the columns: publishing it again would not set it back", at=("unpublish",)
             )

@@ -29,8 +29,7 @@ def read(content: bytes) -> Tree:
     except MarkedYAMLError as error:
         raise _syntax(error, text) from error
     except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise Unreadable(line, Message("yaml.control")) from error
+        raise Unreadable(text.count("\n", 0, error.position) + 1, Message("yaml.control")) from error
     except (YAMLError, ValueError) as error:
         raise Unreadable(1, Message("yaml.no-yaml", why=str(error))) from error
 
@@ -45,11 +44,10 @@ def decode(content: bytes) -> str:
         except UnicodeDecodeError as error:
             raise Unreadable(1, Message("yaml.utf16")) from error
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise Unreadable(line, Message("yaml.byte", byte=f"{content[error.start]:#04x}"), _looks_like(content)) from error
-    return text
 
 
 def _looks_like(content: bytes) -> Message | None:

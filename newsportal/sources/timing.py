@@ -30,7 +30,6 @@ AT_THE_LATEST: Final = timedelta(days=1)
 
 RELIED_ON: Final = timedelta(days=14)  # a hub that told us nothing for so long may have forgotten us
 NET: Final = 240.0  # minutes between visits of a source whose hub tells us what is new: half a day's news is never missed by more than that
-DAY_HOURS: Final = 24
 
 LONGEST_REST: Final = timedelta(days=8)
 """Nobody is asked to rest for longer: a quarantine's longest wait is a week. A rest until later than that from now was written by a clock
@@ -50,7 +49,7 @@ def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
         schedule.policy,
         interval=getattr(source, "interval", None),
         usual=max(schedule.usual, least),
-        hours=hours if len(hours) < DAY_HOURS else frozenset(),
+        hours=hours if len(hours) < 24 else frozenset(),
         shortest=max(schedule.shortest, least),
         longest=max(schedule.longest, least),
         price=worth,
@@ -107,20 +106,18 @@ def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
 
     A hub's word is a plan for an earlier moment, and holds for every source. A plan that is older than the last visit is none.
     """
+    rest = paused_until(state, now) if state else None
     if state is None or state.last_run is None or state.last_run > now + SKEW:
-        rest = paused_until(state, now) if state else None
         return next_visit(Past(rest_until=rest), replace(asked, policy="fixed"), now).at  # at once, in its hours: no past to learn from
     planned = state.next_visit if state.next_visit is not None and state.next_visit >= state.last_run else None
     if planned is None or keeps(asked):
         found = next_visit(_past(state, (), now), asked, now).at
-        return found if planned is None else _after_pause(min(found, planned), state, now)
-    planned = min(planned, state.last_run + max(AT_THE_LATEST, timedelta(minutes=asked.longest)))
-    return _after_pause(planned, state, now)
-
-
-def _after_pause(moment: datetime, state: SourceState, now: datetime) -> datetime:
-    until = paused_until(state, now)
-    return moment if until is None else max(moment, until)
+        if planned is None:
+            return found
+        planned = min(found, planned)
+    else:
+        planned = min(planned, state.last_run + max(AT_THE_LATEST, timedelta(minutes=asked.longest)))
+    return max(planned, rest or planned)
 
 
 def visit_soon(store: Store, key: str, now: datetime) -> datetime:
@@ -193,10 +190,9 @@ def visited(sources: Sources) -> Iterator[Visited]:
             if source.enabled:
                 yield Visited(source, spider)
     off = {engine.name for engine in sources.engines if not engine.enabled}
-    asked = (name for topic in sources.topics if topic.enabled for name in topic.engines)
+    asked = (name for topic in sources.topics if topic.enabled for name in topic.engines if name not in off)
     for name in dict.fromkeys(asked):
-        if name not in off:
-            yield Visited(Engine(f"engine:{name}"), "metasearch")
+        yield Visited(Engine(f"engine:{name}"), "metasearch")
 
 
 def timetable(known: Sources, store: Store, chosen: Sequence[Visited], now: datetime) -> list[Planned]:

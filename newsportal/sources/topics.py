@@ -42,8 +42,7 @@ class Keywords(Part):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         mapping = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
-        short = mapping["properties"]["any"]["anyOf"]
-        return {"anyOf": [*short, mapping], "description": cls.__doc__ or ""}
+        return {"anyOf": [*mapping["properties"]["any"]["anyOf"], mapping], "description": cls.__doc__ or ""}
 
 
 class Breadth(Part):

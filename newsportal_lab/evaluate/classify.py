@@ -36,16 +36,10 @@ def train_peer(name: str, texts: Sequence[str], labels: Sequence[str]) -> Predic
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 
-    if name in CHARACTER_RUNS:
-        vectors = TfidfVectorizer(analyzer="char", ngram_range=CHARACTER_RUNS[name], sublinear_tf=True, min_df=2)
-    else:
-        vectors = TfidfVectorizer(tokenizer=segment, token_pattern=None, sublinear_tf=True, min_df=2)
-    model: Any = ComplementNB()
-    if name.endswith("svm"):
-        model = LinearSVC(random_state=0)
-    elif name.endswith("lr"):
-        model = LogisticRegression(max_iter=200)
-    found = make_pipeline(vectors, model).fit(texts, labels)
+    words = {"tokenizer": segment, "token_pattern": None}
+    cut = {"analyzer": "char", "ngram_range": CHARACTER_RUNS[name]} if name in CHARACTER_RUNS else words
+    models = {"svm": LinearSVC(random_state=0), "lr": LogisticRegression(max_iter=200), "cnb": ComplementNB()}
+    found = make_pipeline(TfidfVectorizer(**cut, sublinear_tf=True, min_df=2), models[name.rpartition("-")[2]]).fit(texts, labels)
     return lambda texts: [str(label) for label in found.predict(texts)]
 
 

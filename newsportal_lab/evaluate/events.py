@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Final
@@ -144,14 +143,12 @@ def events(
     if unknown := [name for name in names if name not in METHODS]:
         raise typer.BadParameter(f"{unknown[0]!r} is none of: {', '.join(METHODS)}", param_hint="--algorithm")
     documents, gold = read(file)
-    runs: dict[str, Callable[[], Score]] = {name: partial(_score, METHODS[name], documents, gold) for name in names}
-    if leave_out:
-        runs = {"events": partial(_left_out, documents, gold)}
+    names = ["events"] if leave_out else list(dict.fromkeys(names))
     if not as_json:
         typer.echo(f"{'':10}{'F1':>7}{'prec.':>7}{'recall':>7}{'docs/s':>9}")
-    for name in tracked(list(runs), "clustering", beside_output=True):
+    for name in tracked(names, "clustering", beside_output=True):
         start = perf_counter()
-        score = runs[name]()
+        score = _left_out(documents, gold) if leave_out else b_cubed(gold, METHODS[name](documents))
         rate = len(documents) / max(perf_counter() - start, 1e-9)
         if as_json:
             figures = {"f1": score.f1, "precision": score.precision, "recall": score.recall}
@@ -177,10 +174,6 @@ def read(file: Path) -> tuple[list[Document], dict[str, str | None]]:
     if not any(gold.values()):
         raise NewsportalError(f'{file}: no document has an event; gold is {{"id", "title", "text", "published", "event"}} a line')
     return documents, gold
-
-
-def _score(method: Callable[[Sequence[Document]], dict[str, str]], documents: Sequence[Document], gold: Mapping[str, str | None]) -> Score:
-    return b_cubed(gold, method(documents))
 
 
 def _left_out(documents: Sequence[Document], gold: Mapping[str, str | None]) -> Score:

@@ -14,7 +14,7 @@ import typer
 
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
 from newsportal.cli.output import print_json, render, tracked
-from newsportal.cli.pages import SavedPage, describe, saved_pages
+from newsportal.cli.pages import UNKNOWN, SavedPage, describe, saved_pages
 from newsportal.extractors.forum import POSTERS, Extract, poster
 from newsportal.items import Page, Post
 from newsportal.text import clean
@@ -28,7 +28,6 @@ PUBLISHED: Final = {
     "mibat": {"precision": 99.6, "recall": 73.5, "f1": 84.6},
 }  # thesis E, table 3-2, in per cent: 20 Chinese forums, 973 pages
 CHINESE: Final = frozenset("discuz phpwind tieba nforum v2ex learnku".split())  # engines of Chinese boards
-NOWHERE: Final = "about:blank"
 EXCERPT: Final = 100
 
 
@@ -105,7 +104,7 @@ def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
         error, start = thread.page.error, process_time()
         if error is None:
             try:
-                posts = read(document(Page(url=thread.page.url or NOWHERE, body=thread.page.body, fetched=now)), now)
+                posts = read(document(Page(url=thread.page.url or UNKNOWN, body=thread.page.body, fetched=now)), now)
             except Exception as failure:  # noqa: BLE001  one page that breaks the reader must not end the run; its row says so
                 error = describe(failure)
         seconds = process_time() - start
@@ -207,6 +206,5 @@ def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str
 
 
 def _shortened(text: str) -> str:
-    lines = [line for line in map(clean, text.split("\n")) if line]
-    whole = "\n".join(lines)
+    whole = "\n".join(line for line in map(clean, text.split("\n")) if line)
     return whole if len(whole) <= SHOWN_CHARS else f"{whole[:SHOWN_CHARS]} […{len(whole) - SHOWN_CHARS:,}]"

@@ -77,8 +77,7 @@ def _remark(file: Path) -> str | None:
 def gold_pages(folder: Path) -> Iterator[GoldPage]:
     """The pages of ``folder`` that have gold, by name, each read when it is asked for."""
     for saved in saved_pages(folder):
-        page = _page(folder, saved)
-        if page is not None:
+        if (page := _page(folder, saved)) is not None:
             yield page
 
 

@@ -122,14 +122,8 @@ def compare(folder: Path) -> Iterator[dict[str, Any]]:
         for figure in dict.fromkeys((*method.published, *(() if method.published else USUAL[method.kind]))):
             row = {"paper": method.paper, "section": method.section, "method": method.method, "measure": figure}
             figures = {"published": method.published.get(figure), "ours": _percent(ours, figure), "default": _percent(default, figure)}
-            yield {
-                **row,
-                **figures,
-                "default_method": method.default,
-                "data": where.name if where.is_dir() else where.parent.name,
-                "items": items,
-                "counted": method.of,
-            }
+            about = {"default_method": method.default, "data": where.name if where.is_dir() else where.parent.name}
+            yield {**row, **figures, **about, "items": items, "counted": method.of}
 
 
 def _percent(figures: Figures, measure: str) -> float | None:

@@ -78,8 +78,7 @@ def best_half_life(clicks: Clicks) -> float:
     later = clicks.story[clicks.at >= begin]
     later = later[clicks.published[later] <= begin]
     seen = np.array([formulas.popularity(before, begin, half_life) for half_life in signals.HALF_LIVES])
-    told = np.log(signals.shares(seen, later)).sum(axis=1)
-    return signals.HALF_LIVES[int(np.argmax(told))]
+    return signals.HALF_LIVES[int(np.argmax(np.log(signals.shares(seen, later)).sum(axis=1)))]
 
 
 def items(clicks: Clicks, now: float) -> Scored:

@@ -86,8 +86,7 @@ def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
     """A split a cut, the earliest first."""
     views, items = list(log.views), list(log.items)
     at = np.sort([hours(view.at) for view in views])
-    moments = [*(float(np.quantile(at, cut)) for cut in CUTS), np.inf]
-    for cut, end in pairwise(moments):
+    for cut, end in pairwise([*(float(np.quantile(at, cut)) for cut in CUTS), np.inf]):
         yield split(Log(views, items), kind, cut, end, most=most)
 
 

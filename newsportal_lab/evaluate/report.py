@@ -208,8 +208,7 @@ def _reading(page: Closer, at: int, fields: Sequence[str]) -> dict[str, Any]:
 
 
 def _shortened(piece: Piece) -> str:
-    lines = (clean(line) for line in piece.text.split("\n"))
-    text = "\n".join(line for line in lines if line)
+    text = "\n".join(line for line in map(clean, piece.text.split("\n")) if line)
     kept = KEPT if piece.kind == "same" else LONGEST // 2
     if len(text) <= 2 * kept + KEPT:
         return text

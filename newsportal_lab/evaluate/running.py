@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -248,8 +249,7 @@ def _by_sentence(gold: Sequence[str], found: Sequence[str]) -> Iterator[Piece]:
         elif wanted and given and max(len(wanted), len(given)) <= CLOSE_CHARS:
             yield from _by_character(wanted, given)
         else:
-            yield Piece("missing", wanted)
-            yield Piece("surplus", given)
+            yield from (Piece("missing", wanted), Piece("surplus", given))
 
 
 def _by_character(gold: str, found: str) -> Iterator[Piece]:
@@ -266,18 +266,9 @@ def _by_character(gold: str, found: str) -> Iterator[Piece]:
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Neighbours of one kind as one; white space alone is no difference."""
-    last: Piece | None = None
-    for piece in pieces:
-        if not piece.text or (piece.kind != "same" and not piece.text.strip()):
-            continue
-        if last is not None and last.kind == piece.kind:
-            last = Piece(last.kind, last.text + piece.text)
-            continue
-        if last is not None:
-            yield last
-        last = piece
-    if last is not None:
-        yield last
+    told = (piece for piece in pieces if (piece.text if piece.kind == "same" else piece.text.strip()))
+    for kind, group in groupby(told, key=lambda piece: piece.kind):
+        yield Piece(kind, "".join(piece.text for piece in group))
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,8 +222,7 @@ def _places(text: str, wanted: set[str]) -> dict[str, int]:
     bits: dict[str, bytearray] = {}
     for place, character in enumerate(text):
         if character in wanted:
-            row = bits.get(character)
-            if row is None:
-                row = bits[character] = bytearray(len(text) // 8 + 1)
-            row[place >> 3] |= 1 << (place & 7)
+            if character not in bits:
+                bits[character] = bytearray(len(text) // 8 + 1)
+            bits[character][place >> 3] |= 1 << (place & 7)
     return {character: int.from_bytes(row, "little") for character, row in bits.items()}

@@ -150,14 +150,12 @@ def summaries(
             typer.echo(f"{name:16}{shares}{len(result.lengths):>11}{sum(result.lengths):>12}")
 
 
-def _summaries_of(documents: Sequence[Document], gold: Mapping[str, str | None], event: str | None) -> Iterator[str]:
+def _summaries_of(documents: Sequence[Document], gold: Mapping[str, str | None], event: str | None) -> list[str]:
     """What ours says of an event, day by day; of documents of no event each is one."""
+    own = [one for one in documents if gold[one.id] == event]
     if event is None:
-        for one in documents:
-            if gold[one.id] is None:
-                yield from ours([one], ())
-        return
+        return [text for one in own for text in ours([one], ())]
     told: list[str] = []
-    for day in _days([one for one in documents if gold[one.id] == event]):
+    for day in _days(own):
         told += ours(day, told)
-    yield from told
+    return told

@@ -155,8 +155,7 @@ class Index:
             return None
         record = self._record(self._at[name])
         headers = record.http_headers
-        source = self._record(self._payload[name]) if name in self._payload else record
-        body, truncated = body_of(source, max_bytes)
+        body, truncated = body_of(self._record(self._payload[name]) if name in self._payload else record, max_bytes)
         when = moment_of(record.rec_headers.get_header("WARC-Date") or "")
         if headers is None:  # a resource record: the file as it is
             content_type = record.rec_headers.get_header("Content-Type") or "application/octet-stream"
@@ -251,8 +250,7 @@ class _Notes:
         """Offsets of the answers, and of the bodies of those that are revisits. A revisit of nothing is no answer."""
         payload: dict[str, int] = {}
         for name, (offset, digest, refers) in self.revisits.items():
-            body = self.by_digest.get(digest, self.at.get(refers))
-            if body is not None:
+            if (body := self.by_digest.get(digest, self.at.get(refers))) is not None:
                 payload[name] = body
                 self.at[name] = offset
         return self.at, payload

@@ -83,21 +83,17 @@ class Writer:
             phrase = HTTPStatus(exchange.status).phrase
         except ValueError:
             phrase = ""
-        answer = _record(exchange.url, "response", (f"{exchange.status} {phrase}", "HTTP/1.1"), exchange.headers, exchange.body, date)
+        served = _AsServed(f"{exchange.status} {phrase}", list(exchange.headers), protocol="HTTP/1.1")
+        answer = _record(exchange.url, "response", exchange.body, date, http_headers=served)
         pair = {**date, "WARC-Concurrent-To": answer.rec_headers.get_header("WARC-Record-ID")}
-        kept = tuple((name, value) for name, value in exchange.request_headers if name.lower() not in SECRETS)
+        kept = [(name, value) for name, value in exchange.request_headers if name.lower() not in SECRETS]
         path = "/" + safe_url_string(exchange.url).partition("://")[2].partition("/")[2]
-        asked = _record(exchange.url, "request", (f"{exchange.method} {path} HTTP/1.1", ""), kept, exchange.request_body, pair)
-        self._append([asked, answer])
+        sent = _AsServed(f"{exchange.method} {path} HTTP/1.1", kept, protocol="")
+        self._append([_record(exchange.url, "request", exchange.request_body, pair, http_headers=sent), answer])
 
     def note(self, url: str, content_type: str, body: bytes, when: datetime | None = None) -> None:
         """Append a metadata record: what is known of the page at ``url``."""
-        maker = WARCWriter(BytesIO(), warc_version="1.1")
-        about = {"WARC-Date": _date(when)}
-        record = maker.create_warc_record(
-            url, "metadata", payload=BytesIO(body), length=len(body), warc_content_type=content_type, warc_headers_dict=about
-        )
-        self._append([record])
+        self._append([_record(url, "metadata", body, {"WARC-Date": _date(when)}, warc_content_type=content_type)])
 
     def close(self) -> None:
         with self._lock:
@@ -139,10 +135,9 @@ def _date(when: datetime | None) -> str:
     return (when or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _record(url: str, kind: str, line: tuple[str, str], headers: Headers, body: bytes, warc: Mapping[str, str]) -> Any:
+def _record(url: str, kind: str, body: bytes, warc: Mapping[str, str], **options: Any) -> Any:
     maker = WARCWriter(BytesIO(), warc_version="1.1")
-    http = _AsServed(line[0], list(headers), protocol=line[1])
-    return maker.create_warc_record(url, kind, payload=BytesIO(body), length=len(body), http_headers=http, warc_headers_dict=dict(warc))
+    return maker.create_warc_record(url, kind, payload=BytesIO(body), length=len(body), warc_headers_dict=dict(warc), **options)
 
 
 def _sound_length(file: IO[bytes], path: Path) -> int:

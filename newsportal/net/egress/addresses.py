@@ -37,9 +37,7 @@ def resolve(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
         except EgressDenied as error:
             denied.append(error)
     if denied:
-        if len(denied) < len(addresses):
-            raise EgressDenied(host, "mixed-answers") from denied[0]
-        raise EgressDenied(host, denied[0].reason) from denied[0]
+        raise EgressDenied(host, "mixed-answers" if len(denied) < len(addresses) else denied[0].reason) from denied[0]
     return tuple(sorted(dict.fromkeys(addresses), key=lambda address: ":" in address))
 
 
@@ -172,8 +170,7 @@ def _opening(entry: str) -> Opening:
 
 
 def _split_port(text: str) -> tuple[str, int | None]:
-    bracketed = re.fullmatch(r"\[([^\]]+)\](?::(\d{1,5}))?", text)
-    if bracketed:
+    if bracketed := re.fullmatch(r"\[([^\]]+)\](?::(\d{1,5}))?", text):
         return bracketed[1], int(bracketed[2]) if bracketed[2] else None
     host, colon, port = text.rpartition(":")
     if colon and ":" not in host and port.isdigit():

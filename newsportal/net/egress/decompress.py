@@ -82,12 +82,11 @@ def _inflate(body: bytes, limit: int) -> bytes:
 
 def _unbrotli(body: bytes, limit: int) -> bytes:
     out, stream = bytearray(), brotli.Decompressor()
-    piece = stream.process(body, output_buffer_limit=STEP)
-    while piece:
+    while piece := stream.process(body, output_buffer_limit=STEP):
         _grow(out, piece, limit)
         if stream.is_finished():
             break
-        piece = stream.process(b"", output_buffer_limit=STEP)
+        body = b""
     return bytes(out)
 
 

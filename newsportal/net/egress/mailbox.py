@@ -275,11 +275,8 @@ def _one_line(found: object) -> str:
 
 
 def _failed(box: Mailbox, error: Exception) -> FetchFailed:
-    reason = "mail-server"
-    for kind, named in ((ssl.SSLError, "tls"), (TimeoutError, "timeout"), (socket.gaierror, "dns"), (OSError, "connection")):
-        if isinstance(error, kind):
-            reason = named
-            break
+    kinds = ((ssl.SSLError, "tls"), (TimeoutError, "timeout"), (socket.gaierror, "dns"), (OSError, "connection"))
+    reason = next((named for kind, named in kinds if isinstance(error, kind)), "mail-server")
     return FetchFailed(box.address, reason, _one_line(error))
 
 

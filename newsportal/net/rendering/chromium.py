@@ -56,8 +56,7 @@ SPARING: Final = ("--disable-gpu", "--disable-3d-apis", "--mute-audio", "--disab
 
 def find_chromium(named: str | None = None) -> str | None:
     """The path of the browser: what the environment or ``named`` says, else the first that the system has; ``None`` if there is none."""
-    given = os.environ.get(VARIABLE) or named
-    if given:
+    if given := os.environ.get(VARIABLE) or named:
         return shutil.which(given)
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
@@ -173,8 +172,7 @@ class Chromium:
         browser, self._browser = self._browser, None
         if browser is not None and browser.is_connected():
             await _within(CLOSE_SECONDS, browser.close())
-        pid = self.watch.end()
-        if pid is not None:
+        if (pid := self.watch.end()) is not None:
             with suppress(ProcessLookupError, PermissionError):
                 if os.getpgid(pid) == pid:  # Playwright starts a browser as the head of a process group
                     os.killpg(pid, signal.SIGKILL)

@@ -100,12 +100,11 @@ async def followed(ask: Ask, asked: PageRequest) -> Answer:
 
 def _next(asked: PageRequest, status: int, target: str) -> PageRequest:
     url = urljoin(asked.url, target.strip())
-    headers = dict(asked.headers)
     if origin(url) != origin(asked.url):
-        headers = {name: value for name, value in headers.items() if name not in SECRETS}
+        asked = replace(asked, headers={name: value for name, value in asked.headers.items() if name not in SECRETS})
     if status == 303 or (status in (301, 302) and asked.method == "POST"):
-        return replace(asked, url=url, headers=headers, method="GET", body=b"")
-    return replace(asked, url=url, headers=headers)
+        asked = replace(asked, method="GET", body=b"")
+    return replace(asked, url=url)
 
 
 def same_page(one: str, other: str) -> bool:

@@ -32,8 +32,7 @@ def fetch(
 
     Raises ``EgressDenied``, ``FetchFailed`` (also for a page that cannot be rendered), and ``NewsportalError`` if there is no browser.
     """
-    lack = missing(setup.browser)
-    if lack:
+    if lack := missing(setup.browser):
         raise NewsportalError(lack)
     return asyncio.run(_fetched(url, policy, setup, headers or {}, verify, sign_in))
 
