@@ -80,9 +80,9 @@ def view(store: Store, event: Event, zone: tzinfo) -> EventView:
     texts = {one.story_id: one for one in store.articles([story.head.id for story in stories])}
     articles = tuple(texts.get(story.id, story.head) for story in stories)
     points = milestones(stories, articles, zone)
-    changed = [one for one in texts.values() if one.revision > 1]
-    changed.sort(key=lambda one: (one.corrected or one.fetched, one.id), reverse=True)
-    return EventView(event, stories, articles, points, tuple(store.events.tellers(event.id)), placed, tuple(changed))
+    revised = (one for one in texts.values() if one.revision > 1)
+    changed = tuple(sorted(revised, key=lambda one: (one.corrected or one.fetched, one.id), reverse=True))
+    return EventView(event, stories, articles, points, tuple(store.events.tellers(event.id)), placed, changed)
 
 
 def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:

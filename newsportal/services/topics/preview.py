@@ -99,8 +99,7 @@ def _newest(store: Store, since: datetime) -> tuple[list[str], bool]:
     while len(ids) <= SCANNED:
         page = store.stories(StoryFilter(since=since, before=before, limit=PAGE))
         ids += [story.head.id for story in page.stories]
-        before = page.next
-        if before is None:
+        if (before := page.next) is None:
             break
     return ids[:SCANNED], len(ids) > SCANNED
 

@@ -124,11 +124,10 @@ def fetcher(
 
 def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = None) -> Iterator[Trial]:
     """One trial for a feed, sitemap, region or engine; for a topic, one for each of its engines."""
-    names = source.engines if isinstance(source, Topic) else (source.name,)
-    if isinstance(source, Topic | CustomEngine):
-        for name in names:
-            own = source.queries[0] if isinstance(source, Topic) else query_for(source.name, sources)
-            yield engine_trial(name, sources, fetch, query or own)
+    if isinstance(source, Topic):
+        yield from (engine_trial(name, sources, fetch, query or source.queries[0]) for name in source.engines)
+    elif isinstance(source, CustomEngine):
+        yield engine_trial(source.name, sources, fetch, query or query_for(source.name, sources))
     else:
         assert isinstance(source, Feed | Sitemap | Region | HotList)  # forums and galleries have trials of their own
         url = source.seeds[0] if isinstance(source, Region) else source.url
