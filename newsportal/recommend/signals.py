@@ -265,8 +265,7 @@ def learn(clicks: Clicks, moment: float) -> Learnt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A question: the history (different stories, the latest first), the share seen of each, and the hour. ``votes``: those of other
-    readers, a story each."""
+    """The history (different stories, the latest first), the share seen of each, the hour; other readers' ``votes``, a story each."""
 
     history: Ints
     shares: Floats

@@ -123,7 +123,8 @@ def figures(visits: Sequence[Visit]) -> Figures:
     if not visits:
         return Figures()
     broken = list(takewhile(lambda visit: visit.broken, visits))
-    empty = list(takewhile(_found_nothing, visits))
+    # the list page was read in full and had no entries; a 304 says nothing about them
+    empty = list(takewhile(lambda visit: visit.list_pages > 0 and not (visit.entries or visit.not_modified or visit.broken), visits))
     cut = _recent(visits)
     recent, older = visits[:cut], visits[cut:]
     counted = _summed(visit.failed for visit in recent)
@@ -150,11 +151,6 @@ def figures(visits: Sequence[Visit]) -> Figures:
         failed=counted,
         before=_badly(older),
     )
-
-
-def _found_nothing(visit: Visit) -> bool:
-    """Its list page was read in full and had no entries; a 304 says nothing about them."""
-    return not visit.entries and not visit.not_modified and not visit.broken and visit.list_pages > 0
 
 
 def _recent(visits: Sequence[Visit]) -> int:

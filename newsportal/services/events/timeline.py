@@ -41,8 +41,7 @@ NAMED: Final = {"今": 0, "昨": 1, "前": 2}
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What happened on a day: a ``sentence`` of the story that most sites told; ``more``: other stories of the day. ``dated``: the text
-    names the day."""
+    """What happened on a day: a ``sentence`` of the story that most sites told; ``dated``: it names the day; ``more``: other stories."""
 
     day: date
     sentence: str
