@@ -121,11 +121,8 @@ def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[
     """One a story and alert, of stories that it did not tell of yet under any of their names."""
     now, stories, has_announced = work.now(), dict[str, Story | None](), work.accounts.alerts.has_announced
     for alert in alerts:
-        seen: set[str] = set()
-        for article in found.get(alert.id, ()):
-            if article.story_id in seen:
-                continue
-            seen.add(article.story_id)
+        first = {article.story_id: article for article in reversed(found.get(alert.id, ()))}
+        for article in first.values():
             if article.story_id not in stories:
                 stories[article.story_id] = work.store.story(article.story_id)
             story = stories[article.story_id]  # None: it is hidden, or gone meanwhile

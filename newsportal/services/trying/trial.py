@@ -323,12 +323,10 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         except (Unread, NotApplicable):
             ended.add(url)
             continue
-        if gallery.is_end(page, met, asked=url):
-            ended.add(url)
-        else:
+        if not (is_end := gallery.is_end(page, met, asked=url)):
             met.append(page)
-            if page.url != url:
-                ended.add(url)
+        if is_end or page.url != url:
+            ended.add(url)
     story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
     captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN])
     read = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
