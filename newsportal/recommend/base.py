@@ -48,8 +48,7 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a method learns from. ``views`` may come as a stream (it is read once); one of a story that ``items`` does
-    not name is left out."""
+    """What a method learns from. ``views`` are read once, so may be a stream; those of stories that ``items`` lacks are left out."""
 
     views: Iterable[View]
     items: Iterable[Item]

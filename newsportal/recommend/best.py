@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -174,11 +175,8 @@ class Best:
         rows = signals.figures(self.learnt, question, among)
         weights = self.weights.get(situation, np.array(FALLBACK[situation]))
         score = rows @ weights
-        if len(among) > n:
-            kept = np.argpartition(-score, n - 1)[:n]
-            among, rows, score = among[kept], rows[kept] - rows.mean(axis=0), score[kept]
-        else:
-            rows = rows - rows.mean(axis=0)
+        kept = _top(score, n)
+        among, rows, score = among[kept], rows[kept] - rows.mean(axis=0), score[kept]
         names = [self.learnt.items[story].story for story in among]
         order = np.array(sorted(range(len(among)), key=lambda place: (-round(float(score[place]), 9), names[place])), dtype=np.int64)
         return among[order], score[order], (rows * weights)[order]
@@ -273,10 +271,7 @@ DEPTH: Final = 8  # how many times as many stories as are asked for are looked t
 
 def telling(labels: Sequence[Sequence[str]]) -> frozenset[str]:
     """Labels that not most of the candidates have."""
-    counts: dict[str, int] = {}
-    for own in labels:
-        for label in set(own):
-            counts[label] = counts.get(label, 0) + 1
+    counts = Counter(label for own in labels for label in set(own))
     return frozenset(label for label, count in counts.items() if count <= COMMON * len(labels))
 
 
@@ -291,12 +286,10 @@ def varied(
     while waiting and len(chosen) < n:
         block = chosen[-(BLOCK - 1) :]
         waiting = [place for place in waiting if not (chosen and alike(place, chosen[-1]))]
-        near = (place for place in waiting if not scores or scores[waiting[0]] - scores[place] <= NEAR)
-        found = next((place for place in near if _fits(place, block, labels, counted, share)), None)
-        if found is None:
-            found = waiting[0] if waiting else None
-        if found is None:
+        if not waiting:
             break
+        near = (place for place in waiting if not scores or scores[waiting[0]] - scores[place] <= NEAR)
+        found = next((place for place in near if _fits(place, block, labels, counted, share)), waiting[0])
         chosen.append(found)
         waiting.remove(found)
     return chosen

@@ -173,9 +173,7 @@ def _proven(asked: Sequence[_Question], kappa: float, name: str, candidates: Can
         found = [(*_figures(one.learnt, one.moment, candidates), len(one.moment.targets)) for one in late]
         won = np.array([ndcg(rows @ weights, taken, targets) for rows, taken, targets in found]) - [one.plain[figure] for one in late]
         if won.mean() <= (won.std() / np.sqrt(len(won)) if name == NEW else 0.0):
-            alone = np.zeros(len(weights))
-            alone[figure] = 1.0
-            return alone
+            return np.where(np.arange(len(weights)) == figure, 1.0, 0.0)
     return fitted([one.example for one in asked], kappa)
 
 

@@ -50,8 +50,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSums:
-    """Sums over pairs, an entry an ordered pair of different stories: ``joint`` c, ``pairs`` w, ``after`` s. Rows by first,
-    then second."""
+    """Sums over ordered pairs of different stories, by first, then second: ``joint`` c, ``pairs`` w, ``after`` s."""
 
     first: Ints
     second: Ints

@@ -127,8 +127,7 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
     new = {item.story: item for item in items if item.story not in known}
     whole = (*learnt.items, *(new[story] for story in sorted(new)))
     numbers = known | {item.story: number for number, item in enumerate(whole)}
-    since = sorted((hours(view.at), numbers[view.story]) for view in views if view.story in numbers)
-    since = [one for one in since if one[0] >= learnt.moment]
+    since = sorted((hour, numbers[view.story]) for view in views if view.story in numbers and (hour := hours(view.at)) >= learnt.moment)
     moment = since[-1][0] if since else learnt.moment
     at, story = np.array([one[0] for one in since]), np.array([one[1] for one in since], dtype=np.int64)
     more = len(new)

@@ -40,6 +40,7 @@ idf(w) = ln((1 + N) / (1 + stories with w)) + 1; the likeness of two stories is 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -160,10 +161,7 @@ def word_matrix(items: Sequence[Item], words: Sequence[str], idf: Floats) -> Mat
 
 def vocabulary(items: Sequence[Item]) -> tuple[tuple[str, ...], Floats]:
     """The words of two stories or more, sorted, and their idf."""
-    counts: dict[str, int] = {}
-    for item in items:
-        for word in set(item.words):
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for item in items for word in set(item.words))
     words = tuple(sorted(word for word, count in counts.items() if count > 1))
     number = np.array([counts[word] for word in words], dtype=np.float64)
     return words, np.log((1 + len(items)) / (1 + number)) + 1
@@ -267,8 +265,7 @@ def learn(clicks: Clicks, moment: float) -> Learnt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A question: the history (different stories, the latest first), the share seen of each, and the hour. ``votes``: those of other
-    readers, a story each."""
+    """The history (different stories, the latest first), the share seen of each, the hour; other readers' ``votes``, a story each."""
 
     history: Ints
     shares: Floats

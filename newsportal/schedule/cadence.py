@@ -125,10 +125,13 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
         earliest = at - WEEKS if before is None else before  # at the first visit, times of the weeks before it are believed
         told = [] if doubted else [stamp for moment in visit.published if earliest < (stamp := moment.timestamp()) <= at]
         points += told
-        if before is not None:
-            _spread(spans, _place(before, cells), _place(at, cells), visit.new - len(told))
-        elif told:
+        if before is None and told:
             begin = min(begin, _place(min(told), cells))
+        if before is not None and visit.new > len(told):  # evenly between the visits: the table is one of differences
+            first, last = _place(before, cells), _place(at, cells)
+            share = (visit.new - len(told)) / (last - first + 1)
+            spans[first] += share
+            spans[last + 1] -= share
     counts = np.cumsum(spans)[:-1]
     if points:
         where = np.clip(((np.array(points) - cells.start) // CELL_SECONDS).astype(np.int64), 0, cells.now - 1)
@@ -142,14 +145,6 @@ def _place(seconds: float, cells: Grid) -> int:
 
 
 WEEKS = 14 * 86_400.0  # seconds. What a first visit lists of older things is an archive, not a cadence.
-
-
-def _spread(spans: Floats, first: int, last: int, number: float) -> None:
-    """Add ``number`` evenly to the cells ``first`` to ``last`` of a table of differences."""
-    if number > 0:
-        share = number / (last - first + 1)
-        spans[first] += share
-        spans[last + 1] -= share
 
 
 KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])  # from "nearly always at the same hour" to "as even as chance lets it be"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode, urljoin
@@ -27,10 +28,8 @@ def link_targets(header: str, base: str) -> dict[str, str]:
         said = REL.search(parameters)
         for rel in ((said[1] or said[2] or "") if said else "").lower().split():
             if rel in ("hub", "self"):
-                try:
+                with suppress(ValueError):
                     found.setdefault(rel, urljoin(base, target.strip()))
-                except ValueError:
-                    continue
     return found
 
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from threading import BoundedSemaphore
 from time import monotonic, sleep
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
@@ -31,7 +31,6 @@ from newsportal.store.store import Store
 from newsportal.text import clean
 
 Purpose = Literal["summary", "translation", "title"]
-PURPOSES: Final[tuple[Purpose, ...]] = get_args(Purpose)
 LANGUAGES: Final[Mapping[str, str]] = {"zh": "Simplified Chinese (简体中文)", "en": "English"}
 
 PROMPTS: Final[Mapping[Purpose, str]] = {

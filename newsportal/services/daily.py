@@ -131,13 +131,11 @@ class DailySums(Part):
             if connection.scalar(select(STATE.c.seq)) != after:  # another process was quicker
                 return
             there = {article.id: self._counted(connection, article) for article in articles}
-            moved: Counter[tuple[int, int]] = Counter()
+            moved = Counter((label, day) for day, labels in there.values() for label in labels)
             for chunk in chunks(ids):
                 for row in connection.execute(select(COUNTED).where(COUNTED.c.id.in_(chunk))):
                     moved.subtract((int(label), row.day) for label in row.labels.split())
                 connection.execute(delete(COUNTED).where(COUNTED.c.id.in_(chunk)))
-            for day, labels in there.values():
-                moved.update((label, day) for label in labels)
             if there:
                 rows = [{"id": id, "day": day, "labels": " ".join(map(str, labels))} for id, (day, labels) in there.items()]
                 connection.execute(insert(COUNTED), rows)

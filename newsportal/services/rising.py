@@ -43,8 +43,7 @@ class Board:
 
 
 def compile_board(store: Store, until: datetime, days: int, *, topic: str | None = None, count: int = ENTRIES) -> Board:
-    """What rises in the ``days`` before ``until``, from what was fetched by then. Raises ``StoreError``; ``OverflowError`` at the edge of
-    the calendar."""
+    """What rises in the ``days`` before ``until``, fetched by then. Raises ``StoreError``; ``OverflowError`` past the calendar."""
 
     def mentions(since: datetime, before: datetime) -> Iterator[Mention]:
         return map(_mention, store.founders(since, before, topic=topic, fetched=until))

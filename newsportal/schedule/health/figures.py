@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from itertools import pairwise, takewhile
+from datetime import date, datetime, timedelta
+from itertools import accumulate, pairwise, takewhile
 from statistics import median
 
 from newsportal.items.visits import Visit
@@ -123,7 +123,8 @@ def figures(visits: Sequence[Visit]) -> Figures:
     if not visits:
         return Figures()
     broken = list(takewhile(lambda visit: visit.broken, visits))
-    empty = list(takewhile(_found_nothing, visits))
+    # the list page was read in full and had no entries; a 304 says nothing about them
+    empty = list(takewhile(lambda visit: visit.list_pages > 0 and not (visit.entries or visit.not_modified or visit.broken), visits))
     cut = _recent(visits)
     recent, older = visits[:cut], visits[cut:]
     counted = _summed(visit.failed for visit in recent)
@@ -152,19 +153,10 @@ def figures(visits: Sequence[Visit]) -> Figures:
     )
 
 
-def _found_nothing(visit: Visit) -> bool:
-    """Its list page was read in full and had no entries; a 304 says nothing about them."""
-    return not visit.entries and not visit.not_modified and not visit.broken and visit.list_pages > 0
-
-
 def _recent(visits: Sequence[Visit]) -> int:
     """How many of the newest visits have :data:`RECENT_READ` articles."""
-    total = 0
-    for number, visit in enumerate(visits[:MAX_RECENT]):
-        total += visit.stored + visit.folded + sum(visit.failed.values())
-        if total >= RECENT_READ:
-            return number + 1
-    return min(len(visits), MAX_RECENT)
+    totals = accumulate(visit.stored + visit.folded + sum(visit.failed.values()) for visit in visits[:MAX_RECENT])
+    return next((number for number, total in enumerate(totals, 1) if total >= RECENT_READ), min(len(visits), MAX_RECENT))
 
 
 def _badly(visits: Sequence[Visit]) -> float | None:
@@ -186,12 +178,8 @@ def _summed(numbers: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 def sparkline(visits: Sequence[Visit], now: datetime, days: int = DAYS) -> tuple[int, ...]:
     """New entries by day in the zone of ``now``, the earliest day first, today last."""
-    found = [0] * days
-    today = now.date()
-    first = today - timedelta(days=days - 1)
+    found = Counter[date]()
     for visit in visits:
         if visit.new:
-            day = (visit.at.astimezone(now.tzinfo).date() - first).days
-            if 0 <= day < days:
-                found[day] += visit.new
-    return tuple(found)
+            found[visit.at.astimezone(now.tzinfo).date()] += visit.new
+    return tuple(found[now.date() - timedelta(days=back)] for back in reversed(range(days)))

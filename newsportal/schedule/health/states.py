@@ -110,7 +110,7 @@ def health(visits: Sequence[Visit], now: datetime, *, known: RememberedState | N
     if not enabled:
         return Health("off", figures=found, cadence=pace)
     judged = (
-        _broken(found, now)
+        _broken(found)
         or _paused(known, now)
         or (Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None)
         or (Health("empty", None, found.empty_since, {"visits": found.empty}) if found.empty >= FEW else None)
@@ -138,7 +138,7 @@ def commonest(failures: Mapping[str, int]) -> tuple[str, str] | None:
     return cause, min(reasons, key=lambda reason: (-reasons[reason], reason))
 
 
-def _broken(found: Figures, now: datetime) -> Health | None:
+def _broken(found: Figures) -> Health | None:
     if not found.streak or (found.streak < FAILING and found.visits > found.streak):
         return None
     cause, reason = commonest(found.streak_reasons) or (UNREAD, "unknown")

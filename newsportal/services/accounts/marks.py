@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -222,8 +222,7 @@ class Searches(Part):
             if connection.execute(select(func.count()).select_from(SEARCHES).where(mine)).scalar_one() >= MAX_SEARCHES:
                 raise SearchNotSaved(f"{MAX_SEARCHES} searches are kept already: remove one first.")
             made = Search(random_id(), person_id, named, asked, now)
-            row = {"id": made.id, "person_id": person_id, "name": named, "asked": asked, "created": now}
-            connection.execute(insert(SEARCHES).values(row))
+            connection.execute(insert(SEARCHES).values(asdict(made)))
             return made
 
     def of(self, person_id: str) -> list[Search]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property
 from threading import BoundedSemaphore
@@ -84,8 +85,7 @@ class People(Part):
         if row is None or row.disabled:
             return None
         if self._hasher.check_needs_rehash(hashed):
-            again = self._hashed(password)
-            self._execute(update(PEOPLE).where(PEOPLE.c.id == row.id).values(password=again))
+            self._execute(update(PEOPLE).where(PEOPLE.c.id == row.id).values(password=self._hashed(password)))
         return person_of(row)
 
     def set_password(self, person_id: str, password: str, *, but: str | None = None) -> None:
@@ -151,8 +151,7 @@ def _add(connection: Connection, person: Person, hashed: str) -> None:
     named = compared(person.name)
     if connection.scalar(select(PEOPLE.c.id).where(PEOPLE.c.named == named)) is not None:
         raise AccountError("taken", name=person.name)
-    row = {"id": person.id, "name": person.name, "named": named, "role": person.role, "created": person.created}
-    connection.execute(insert(PEOPLE).values(**row, password=hashed, disabled=False))
+    connection.execute(insert(PEOPLE).values(**asdict(person), named=named, password=hashed))
 
 
 def _number(connection: Connection) -> int:

@@ -82,14 +82,10 @@ def _of_topic(work: Work, alert: Alert) -> list[Found]:
     while len(found) < MOST:
         page = work.store.stories(StoryFilter(topic=alert.of, since=alert.created - GRACE, before=cursor, limit=PAGE))
         found += page.stories
-        cursor = page.next
-        if cursor is None:
+        if (cursor := page.next) is None:
             break
-    dated: list[Found] = []
-    for story in found[:MOST]:
-        whole = work.store.story(story.id) if story.count > 1 else None
-        dated.append((story, _first(alert, of_topic(alert, whole.versions if whole is not None else (story.head,)))))
-    return dated
+    whole = ((story, work.store.story(story.id) if story.count > 1 else None) for story in found[:MOST])
+    return [(story, _first(alert, of_topic(alert, full.versions if full is not None else (story.head,)))) for story, full in whole]
 
 
 def _of_event(work: Work, alert: Alert) -> list[Found]:

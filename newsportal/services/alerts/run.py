@@ -99,7 +99,7 @@ def follow(work: Work, tally: Tally) -> None:
                 work.accounts.alerts.follow((), after=after, upto=begin)
             if not alerts:
                 return
-            after = begin if after is None else after
+            after = begin
         changes = work.store.changes(after, CHANGES)
         if work.index is not None and any(alert.about == "search" for alert in alerts):
             reached = work.index.position()
@@ -119,19 +119,14 @@ def follow(work: Work, tally: Tally) -> None:
 
 def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[StoredArticle]]) -> Iterable[Message]:
     """One a story and alert, of stories that it did not tell of yet under any of their names."""
-    now, stories = work.now(), dict[str, Story | None]()
+    now, stories, has_announced = work.now(), dict[str, Story | None](), work.accounts.alerts.has_announced
     for alert in alerts:
-        seen: set[str] = set()
-        for article in found.get(alert.id, ()):
-            if article.story_id in seen:
-                continue
-            seen.add(article.story_id)
+        first = {article.story_id: article for article in reversed(found.get(alert.id, ()))}
+        for article in first.values():
             if article.story_id not in stories:
                 stories[article.story_id] = work.store.story(article.story_id)
-            story = stories[article.story_id]
-            if story is None:  # it is hidden, or gone meanwhile
-                continue
-            if not work.accounts.alerts.has_announced(alert.id, [story.id], [version.id for version in story.versions]):
+            story = stories[article.story_id]  # None: it is hidden, or gone meanwhile
+            if story is not None and not has_announced(alert.id, [story.id], [version.id for version in story.versions]):
                 due = due_at(now, alert, work.zone)
                 yield Message(alert.id, story.id, article.id, headline(article.title), found=now, due=due, changed=now)
 

@@ -76,10 +76,8 @@ def briefing_items(store: Store, alert: Alert, spans: Sequence[Span], url: str |
 
 def _brief_item(event: BriefEvent, url: str | None) -> Item:
     head = event.stories[0]
-    said = []
-    for quote in passages(event.quotes):
-        address = f"{url}/story/{quote.story}" if url else quote.url
-        said.append(f"{clean(quote.text)}\n{headline(quote.site)} {address}")
+    addresses = ((quote, f"{url}/story/{quote.story}" if url else quote.url) for quote in passages(event.quotes))
+    said = [f"{clean(quote.text)}\n{headline(quote.site)} {address}" for quote, address in addresses]
     own = f"event/{event.event}" if event.event else f"story/{head.id}"
     address = f"{url}/{own}" if url else head.head.url
     return Item(head.id, headline(event.title), headline(head.head.publisher), address, event.sites, "\n".join(said))

@@ -41,9 +41,8 @@ def send(name: str, fields: Mapping[str, str], message: AlertMessage, setting: S
 
 
 def _by_http(service: Service, request: Request, fields: Mapping[str, str], setting: Setting) -> None:
-    length = {"content-length": str(len(request.body)), "user-agent": setting.agent}
+    headers = {**request.headers, "content-length": str(len(request.body)), "user-agent": setting.agent}
     try:
-        headers = {**request.headers, **length}
         answer = egress.request("POST", request.url, setting.policy, headers, request.body, max_bytes=MAX_ANSWER, timeout=TIMEOUT)
     except EgressDenied as error:
         raise Refused(f"that address may not be asked ({error.reason}); an operator can allow it: politeness.allow_private") from error

@@ -124,11 +124,10 @@ def web_push(check_status: Callable[[Answer], None]) -> Service:
             raise Gone("this browser takes no messages any more; subscribe it anew")
         check_status(answer)
 
-    hint = Message("field-hint.push")
     return Service(
         "push",
         "This browser",
-        (Field("subscription", Message("field.push"), hint, secret=True, check=subscription),),
+        (Field("subscription", Message("field.push"), Message("field-hint.push"), secret=True, check=subscription),),
         push_request,
         check,
         signs=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from newsportal.items import Link
@@ -89,6 +89,4 @@ def is_good(proposal: Proposal, now: datetime) -> bool:
 
 def newest_first(links: Sequence[Link]) -> tuple[Link, ...]:
     """``links`` by date, those without one behind in their order."""
-    dated = [(link.published, place) for place, link in enumerate(links) if link.published]
-    first = tuple(links[place] for _, place in sorted(dated, key=lambda one: (one[0], -one[1]), reverse=True))
-    return (*first, *(link for link in links if not link.published))
+    return tuple(sorted(links, key=lambda link: link.published or datetime.min.replace(tzinfo=UTC), reverse=True))

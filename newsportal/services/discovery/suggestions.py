@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from heapq import nlargest
 from html import unescape
+from itertools import islice
 
 from newsportal.extractors.lists.hub_urls import Address
 from newsportal.store.results import StoredArticle
@@ -150,9 +151,7 @@ class SiteCounter:
 def linked(html: str, own: str) -> Iterator[tuple[str, str]]:
     """The other sites that a body links to, each once, with the first address."""
     met: dict[str, str] = {}
-    for number, match in enumerate(LINK.finditer(html)):
-        if number >= MAX_LINKS:
-            break
+    for match in islice(LINK.finditer(html), MAX_LINKS):
         url = unescape(match[1])
         address = Address(url)
         part = ".".join(address.host.split(".")[-3:])

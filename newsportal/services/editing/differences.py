@@ -1,8 +1,6 @@
 """What differs between two texts, word by word: paragraphs are laid beside each other first, then the words of those that changed. Pure.
 
-Words are those of ``text.segment``; what no eye tells apart (white space) is the same. The time is
-bounded (:data:`MOST`): what would cost more is shown as one text
-that went and one that came.
+Words are those of ``text.segment``; white space is all the same. What costs more than :data:`MOST` is a text that went and one that came.
 """
 
 from __future__ import annotations

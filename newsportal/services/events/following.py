@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from itertools import takewhile
 from typing import Final
 
 from newsportal.classify.keywords import terms as weighted_terms
@@ -66,13 +67,8 @@ class EventFollower:
 
     def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
         """Place what is new since the last call, as far as one call goes; answers how many rows of the change log were read."""
-        done = 0
-        for _ in range(AT_ONCE):
-            read = 0 if stopped() else self._step(store)
-            done += read
-            if not read:
-                break
-        return done
+        steps = (0 if stopped() else self._step(store) for _ in range(AT_ONCE))
+        return sum(takewhile(bool, steps))
 
     def _step(self, store: Store) -> int:
         after = store.events.position()
@@ -120,13 +116,10 @@ class EventFollower:
         return self._clusters
 
 
-def _counts(article: StoredArticle) -> bool:
-    """What people say in forums is not told as news."""
-    return article.hidden is None and not is_thread(article.source)
-
-
 def _articles(store: Store, changes: Iterable[Change]) -> list[StoredArticle]:
-    return [one for one in store.articles(list({change.id for change in changes if change.kind == "article"})) if _counts(one)]
+    """Those that changed. What people say in forums is not told as news."""
+    found = store.articles(list({change.id for change in changes if change.kind == "article"}))
+    return [one for one in found if one.hidden is None and not is_thread(one.source)]
 
 
 def _place(clusters: EventClusters, article: StoredArticle, sentences: RepeatedSentences) -> Placed:

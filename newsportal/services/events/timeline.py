@@ -41,8 +41,7 @@ NAMED: Final = {"今": 0, "昨": 1, "前": 2}
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What happened on a day: a ``sentence`` of the story that most sites told; ``more``: other stories of the day. ``dated``: the text
-    names the day."""
+    """What happened on a day: a ``sentence`` of the story that most sites told; ``dated``: it names the day; ``more``: other stories."""
 
     day: date
     sentence: str
@@ -80,9 +79,9 @@ def view(store: Store, event: Event, zone: tzinfo) -> EventView:
     texts = {one.story_id: one for one in store.articles([story.head.id for story in stories])}
     articles = tuple(texts.get(story.id, story.head) for story in stories)
     points = milestones(stories, articles, zone)
-    changed = [one for one in texts.values() if one.revision > 1]
-    changed.sort(key=lambda one: (one.corrected or one.fetched, one.id), reverse=True)
-    return EventView(event, stories, articles, points, tuple(store.events.tellers(event.id)), placed, tuple(changed))
+    revised = (one for one in texts.values() if one.revision > 1)
+    changed = tuple(sorted(revised, key=lambda one: (one.corrected or one.fetched, one.id), reverse=True))
+    return EventView(event, stories, articles, points, tuple(store.events.tellers(event.id)), placed, changed)
 
 
 def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:

@@ -65,11 +65,8 @@ def read(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
         return
     try:
         file = arrow.parquet.ParquetFile(stream)
-        number = 0
-        for batch in file.iter_batches(batch_size=READ):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, _plain_row(row)
+        rows = (row for batch in file.iter_batches(batch_size=READ) for row in batch.to_pylist())
+        yield from enumerate(map(_plain_row, rows), 1)
     except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: moments that no calendar has
         raise NewsportalError(f"not a readable Parquet file: {str(error)[:200]}") from error
 

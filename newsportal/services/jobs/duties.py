@@ -225,8 +225,7 @@ class Nightly(Duty):
 
     def _is_due(self, kind: str, jobs: Sequence[Job], at: datetime, now: datetime) -> bool:
         """Whether the latest try is from before the hour."""
-        tried = [job for job in jobs if job.kind == kind and job.started is not None]
-        return not any(job.active or (job.started is not None and at <= job.started <= now) for job in tried)
+        return not any(job.kind == kind and job.started is not None and (job.active or at <= job.started <= now) for job in jobs)
 
     def _events_changed(self, night: datetime) -> bool:
         try:

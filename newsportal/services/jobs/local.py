@@ -165,9 +165,7 @@ class LocalRunner:
         recorded = self._records.get(job.id)
         if recorded is not None and recorded.ended is not None:
             return  # cancelled: it was recorded then
-        state: State = "failed" if error else "done"
-        if recorded is not None and recorded.cancelling:
-            state = "cancelled"
+        state: State = "cancelled" if recorded is not None and recorded.cancelling else "failed" if error else "done"
         with suppress(RunnerRefused):
             self._records.end(job, state, status, error, self._now())
 

@@ -197,11 +197,10 @@ def alive(pid: int, since: str | None) -> bool:
     if since is not None:
         return born(pid) == since
     try:
-        os.kill(pid, 0)
+        with suppress(PermissionError):  # another user's
+            os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # another user's
-        return True
     return True
 
 
@@ -229,10 +228,9 @@ def job_of(run: Run) -> str:
 
 def reports(store: Store, ids: Collection[str] | None = None) -> dict[str, Run]:
     """The run reports by the ids of their jobs, those of several spiders of one job as one. ``ids``: of these. Raises ``StoreError``."""
-    found: dict[str, list[Run]] = {}
     for limit in (LATEST, RUNS) if ids is not None else (RUNS,):
         runs = store.runs(limit)
-        found = {}
+        found: dict[str, list[Run]] = {}
         for run in reversed(runs):
             found.setdefault(job_of(run), []).append(run)
         if ids is None or set(ids) <= found.keys() or len(runs) < limit:

@@ -153,7 +153,6 @@ class Supervisor:
             self._use_sources(path)
         jobs = self._runner.jobs()
         self._report_ended(jobs)
-        started = 0
         for duty in self._duties:
             for wanted in duty.wanted(jobs, datetime.now().astimezone()):
                 if self._stopped.is_set():
@@ -162,9 +161,8 @@ class Supervisor:
                 self._runner.start(id, wanted)
                 self._mine[id] = duty
                 self._say("started", {"job": id, "kind": wanted.kind, "spider": wanted.subject, "sources": list(wanted.sources)})
-                started += 1
         self._records.prune()
-        return bool(started or self._mine)
+        return bool(self._mine)
 
     def _lead(self) -> bool:
         if self._claims is None:

@@ -11,6 +11,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
@@ -106,14 +107,10 @@ def _lines(stream: BinaryIO | BufferedIOBase, name: str, encoding: str) -> Itera
     if codecs.lookup(encoding).name.startswith(WIDE):
         yield from _decoded(stream.read(), name, 1, encoding).splitlines(keepends=True)
         return
-    number = 0
-    while raw := stream.readline(LONGEST_LINE):
-        number += 1
+    for number, raw in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
         if len(raw) == LONGEST_LINE:
             raise WrongLine(name, number, Message("corpus.long-line", number=LONGEST_LINE >> 20))
-        if number == 1:
-            raw = raw.removeprefix(codecs.BOM_UTF8)
-        yield _decoded(raw, name, number, encoding)
+        yield _decoded(raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw, name, number, encoding)
 
 
 def _decoded(raw: bytes, name: str, number: int, encoding: str) -> str:

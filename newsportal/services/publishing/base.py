@@ -30,8 +30,7 @@ class UnknownTarget(NewsportalError):
 
 
 class Refused(NewsportalError):
-    """Raised by a target or a channel of alerts that does not take it, now and later. The caller notes the reason, which holds no
-    secret."""
+    """Raised by a target or a channel of alerts that does not take it, now or later. The caller notes the reason; it holds no secret."""
 
 
 class PutOff(NewsportalError):

@@ -60,9 +60,8 @@ def cell(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
 
 def _found(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
     if column.lookup is not None:
-        lookup = column.lookup or {}
         words = article.topics if column.by == "topic" else (fields.text(article, column.by, zone),)
-        return next((lookup[word] for word in words if word in lookup), None)
+        return next((column.lookup[word] for word in words if word in column.lookup), None)
     if column.template is not None:
         return fields.filled(column.template, article, zone)
     found = fields.value(article, column.field or "", zone)

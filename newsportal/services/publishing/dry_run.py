@@ -1,5 +1,4 @@
-"""What a target would do, without doing it: about a made-up article (``newsportal publish check``), about what waits,
-about one article."""
+"""What a target would do, without doing it: about a made-up article (``newsportal publish check``), what waits, or one article."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ MOST_TRIED: Final = 20  # articles of which a dry run tells in a page
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """``problems``: what must be mended before anything can be published there; ``notes``: what somebody should know; ``steps``: what would
-    be written."""
+    """``problems``: what must be mended before publishing; ``notes``: what somebody should know; ``steps``: what would be written."""
 
     problems: Sequence[str] = ()
     notes: Sequence[str] = ()

@@ -83,8 +83,7 @@ class ElasticsearchTarget(DocumentTarget):
         with self._errors():
             client = self._opened().client
             self._prepare(client)  # else the deletion would make an index
-            action = {"delete": self._action(entry)["index"]}
-            (item,) = self._bulk([_line(action)])
+            (item,) = self._bulk([_line({"delete": self._action(entry)["index"]})])
             if item["status"] != 404 and (failure := self._failure(item)) is not None:
                 raise failure
 

@@ -33,12 +33,6 @@ def body(article: StoredArticle) -> str:
     return cleaned or "\n".join(f"<p>{escape(line, quote=False)}</p>" for line in article.text.splitlines() if line.strip())
 
 
-def _summary(article: StoredArticle) -> str:
-    if article.summary:
-        return article.summary
-    return beginning(article.title, article.text, SUMMARY_CHARS)
-
-
 def _pictures(article: StoredArticle) -> tuple[str, ...]:
     """Addresses of the Web alone: they become links and sources of pictures in other people's pages."""
     return tuple(image.url for image in article.images if image.dropped is None and image.url.startswith(WEB))
@@ -54,7 +48,7 @@ VALUES: Final[Mapping[str, Callable[[StoredArticle], Value]]] = {
     **{name: attrgetter(name) for name in ATTRIBUTES},
     "story": lambda article: article.story_id,
     "html": body,
-    "summary": _summary,
+    "summary": lambda article: article.summary or beginning(article.title, article.text, SUMMARY_CHARS),
     "site": lambda article: article.site or host(article.url),
     "kind": kind_of,
     "topic": lambda article: next(iter(article.topics), None),

@@ -74,13 +74,13 @@ class FolderTarget:
         with self._translated_errors(name):
             write(self._path(name), self._content(article))
             if entry.place not in (None, name):
-                self._let_go(entry.place or "")
+                self._path(entry.place or "").unlink(missing_ok=True)
         return Placed(name)
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         for name in {entry.place, None if article is None else self._name(article)} - {None}:
             with self._translated_errors(name or ""):
-                self._let_go(name or "")
+                self._path(name or "").unlink(missing_ok=True)
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         name = entry.place if article is None else self._name(article)
@@ -103,9 +103,6 @@ class FolderTarget:
         if not path.parent.resolve().is_relative_to(self._root.resolve()):
             raise Refused(f"{name!r} leads out of {self._root}")
         return path
-
-    def _let_go(self, name: str) -> None:
-        self._path(name).unlink(missing_ok=True)
 
     def _content(self, article: StoredArticle) -> str:
         return page(article, self._zone) if self._target.format == "html" else markdown(article, self._zone)

@@ -181,9 +181,7 @@ class MongoTarget(DocumentTarget):
     def _replace(
         self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]
     ) -> dict[str, NewsportalError]:
-        found: dict[str, NewsportalError] = {}
-        if self._ferret and entries:
-            found = dict.fromkeys(self._later(articles, entries), Overtaken())
+        found: dict[str, NewsportalError] = dict.fromkeys(self._later(articles, entries) if self._ferret else (), Overtaken())
         writes = [(entry, documents[entry.article_id]) for entry in entries if entry.article_id not in found]
         if not writes:
             return found

@@ -170,9 +170,8 @@ class TableTarget:
         """Their table as it is, checked once. Raises ``TargetUnfit`` with all that is wrong."""
         if self._table is not None:
             return self._table
-        engine = self._opened()
         schema, name = _split(self._target.table or "")
-        with self._translated_errors(), reading(engine) as connection:
+        with self._translated_errors(), reading(self._opened()) as connection:
             try:
                 found = Table(name, MetaData(), autoload_with=connection, schema=schema, resolve_fks=False)
                 _with_inline_keys(found, connection)

@@ -66,8 +66,7 @@ def decide(target: Settings, entry: Entry, article: StoredArticle | None, head: 
 
 
 def candidates(target: Settings, articles: Iterable[StoredArticle], heads: Mapping[str, str], known: Collection[str]) -> list[str]:
-    """Of articles that have changed, those that are to be looked at. ``heads``: story → its original's id; ``known``: those with an
-    entry."""
+    """Of changed articles, those to be looked at. ``heads``: story → its original's id; ``known``: those with an entry."""
     found: list[str] = []
     for article in articles:
         head = heads.get(article.story_id)

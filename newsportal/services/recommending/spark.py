@@ -124,8 +124,7 @@ class Log:
         def looks(reader: int) -> Looks:
             if names[reader] not in fetched:
                 wanted = frozenset(names[one] for one in lots[turn[reader] : turn[reader] + ASKED_AT_ONCE])
-                found = self._parts.flatMap(partial(parts.looks, wanted=wanted)).collect()
-                fetched.update(found)
+                fetched.update(self._parts.flatMap(partial(parts.looks, wanted=wanted)).collect())
             return fetched[names[reader]]
 
         return list(blend.drawn(len(names), looks, begin, end))

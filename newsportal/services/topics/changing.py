@@ -62,12 +62,18 @@ def put(draft: Draft, before: str | None = None) -> Change:
     """Write a new topic, or the one that was called ``before``; sources that name it follow."""
 
     def change(document: CommentedMap) -> None:
+        values = _values(draft)
         if before is None:
-            values = _values(draft)
             append(document, "topics", {key: value for key, value in values.items() if value is not None})
             return
         entry = _topics(document)[_index_of(document, before)]
-        _write(entry, draft)
+        for key, value in values.items():
+            if (key == "breadth" and value is None and not draft.learnt) or _same(key, entry.get(key), value, draft):
+                continue
+            if value is None:
+                entry.pop(key, None)
+            else:
+                entry[key] = value
         if draft.name != before:
             for names, at in references(document, "topics", "topics", before):
                 names[at] = draft.name
@@ -131,16 +137,6 @@ def _number(pages: str | None) -> Any:
     if pages is None or not pages.strip():
         return None
     return int(pages) if pages.strip().isdecimal() else pages
-
-
-def _write(entry: CommentedMap, draft: Draft) -> None:
-    for key, value in _values(draft).items():
-        if (key == "breadth" and value is None and not draft.learnt) or _same(key, entry.get(key), value, draft):
-            continue
-        if value is None:
-            entry.pop(key, None)
-        else:
-            entry[key] = value
 
 
 def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:

@@ -99,8 +99,7 @@ def _newest(store: Store, since: datetime) -> tuple[list[str], bool]:
     while len(ids) <= SCANNED:
         page = store.stories(StoryFilter(since=since, before=before, limit=PAGE))
         ids += [story.head.id for story in page.stories]
-        before = page.next
-        if before is None:
+        if (before := page.next) is None:
             break
     return ids[:SCANNED], len(ids) > SCANNED
 
@@ -110,13 +109,9 @@ def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) 
     for article in _articles(store, ids):
         if not finds(rule, article):
             continue
-        known = topic is not None and topic in article.topics
         before = found.get(article.story_id)
-        if before is None or article.moment > before.article.moment:
-            known = known or (before is not None and before.known)
-            found[article.story_id] = Match(article, (), known)
-        elif known and not before.known:
-            found[article.story_id] = Match(before.article, before.words, True)
+        newest = before.article if before is not None and before.article.moment >= article.moment else article
+        found[article.story_id] = Match(newest, (), topic in article.topics or (before is not None and before.known))
     return found
 
 

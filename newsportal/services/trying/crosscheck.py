@@ -109,13 +109,8 @@ def compared_lines(ruled: str, free: str) -> tuple[ComparedLine, ...]:
     first, second = ruled.splitlines()[:LINES], free.splitlines()[:LINES]
     found: list[ComparedLine] = []
     for tag, one, end, other, stop in SequenceMatcher(None, [*map(_plain, first)], [*map(_plain, second)], autojunk=False).get_opcodes():
-        if tag == "equal":
-            found += [ComparedLine(line, "both") for line in first[one:end]]
-        else:
-            found += [
-                *(ComparedLine(line, "rule") for line in first[one:end]),
-                *(ComparedLine(line, "best") for line in second[other:stop]),
-            ]
+        found += [ComparedLine(line, "both" if tag == "equal" else "rule") for line in first[one:end]]
+        found += [ComparedLine(line, "best") for line in second[other:stop] if tag != "equal"]
     return tuple(found)
 
 

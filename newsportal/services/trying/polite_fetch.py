@@ -67,9 +67,8 @@ class Visitor:
     def _rules(self, url: str) -> tuple[bytes, Rules]:
         origin = _origin(url)
         if origin not in self._robots:
-            found = self._robots_of(f"{origin}/robots.txt")
+            self._robots[origin] = self._robots_of(f"{origin}/robots.txt")
             self._last.pop(origin, None)
-            self._robots[origin] = found
         return self._robots[origin]
 
     def _robots_of(self, url: str) -> tuple[bytes, Rules]:

@@ -101,10 +101,8 @@ def pages_of(store: Store, known: Sources, source: Source, url: str, html: str, 
     newest = store.stories(StoryFilter(source=source.key, limit=20)).stories
     addresses = [story.head.url for story in newest if story.head.source == source.key]
     archive = archive_of(known)
-    if archive is not None:
-        saved_ones = saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)
-        if saved_ones:
-            return saved_ones, "archive"
+    if archive is not None and (saved_ones := saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)):
+        return saved_ones, "archive"
     return [page for address in addresses[:NEWEST] if (page := _fetched(address, fetch)) is not None], "newest"
 
 

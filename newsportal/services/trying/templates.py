@@ -13,7 +13,7 @@ from typing import Final
 from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors.article import best
 from newsportal.extractors.article.site import unpacked
-from newsportal.extractors.article.template import Template
+from newsportal.extractors.article.template import Template, read_structure
 from newsportal.extractors.papers.url_tree import MAX_BYTES, Library, UrlTree, read_library, write_library
 from newsportal.items import Extraction, Page
 from newsportal.services.trying.saved import addresses_of, archive_of, saved_pages, sites_of
@@ -123,8 +123,6 @@ class Look:
 
 
 def looks(library: Library, site: str) -> list[Look]:
-    from newsportal.extractors.article.template import read_structure
-
     found = []
     for directory, templates in sorted(library.sites[site].templates.items()) if site in library.sites else ():
         for template in templates:

@@ -124,11 +124,10 @@ def fetcher(
 
 def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = None) -> Iterator[Trial]:
     """One trial for a feed, sitemap, region or engine; for a topic, one for each of its engines."""
-    names = source.engines if isinstance(source, Topic) else (source.name,)
-    if isinstance(source, Topic | CustomEngine):
-        for name in names:
-            own = source.queries[0] if isinstance(source, Topic) else query_for(source.name, sources)
-            yield engine_trial(name, sources, fetch, query or own)
+    if isinstance(source, Topic):
+        yield from (engine_trial(name, sources, fetch, query or source.queries[0]) for name in source.engines)
+    elif isinstance(source, CustomEngine):
+        yield engine_trial(source.name, sources, fetch, query or query_for(source.name, sources))
     else:
         assert isinstance(source, Feed | Sitemap | Region | HotList)  # forums and galleries have trials of their own
         url = source.seeds[0] if isinstance(source, Region) else source.url
@@ -324,12 +323,10 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         except (Unread, NotApplicable):
             ended.add(url)
             continue
-        if gallery.is_end(page, met, asked=url):
-            ended.add(url)
-        else:
+        if not (is_end := gallery.is_end(page, met, asked=url)):
             met.append(page)
-            if page.url != url:
-                ended.add(url)
+        if is_end or page.url != url:
+            ended.add(url)
     story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
     captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN])
     read = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
