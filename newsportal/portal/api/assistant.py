@@ -10,9 +10,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import needs
+from newsportal.portal.api.stories import article_of
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible
+from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks
 from newsportal.services.accounts import Right
 from newsportal.services.assistant import EVENT_STORIES, AssistantError, Purpose, Task
 from newsportal.services.events.timeline import view
@@ -35,9 +36,7 @@ class AnswerOut(BaseModel):
 
 @router.post("/articles/{id}/assistant", summary="Have an article summarised or translated")
 def of_article(visit: Here, id: str, asked: AskIn) -> AnswerOut:
-    article = visible(visit, id)
-    if article is None:
-        raise ApiError(404, "no-article", "There is no such article.")
+    article = article_of(visit, id)
     return _answer(visit, article_tasks(visit, article, asked.language), asked, id, [article.url])
 
 

@@ -125,12 +125,8 @@ def _saved(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[st
     return {"saved_item_ids": ",".join(map(str, sorted(numbers.values())))}
 
 
-def _none(name: str) -> Callable[[Visit, Streams, Mapping[str, str]], dict[str, Any]]:
-    return lambda _visit, _streams, _asked: {name: []}
-
-
 PARTS: Final[Mapping[str, Callable[[Visit, Streams, Mapping[str, str]], dict[str, Any]]]] = {
-    "groups": _groups, "feeds": _feeds, "favicons": _none("favicons"), "links": _none("links"), "items": _items,
+    "groups": _groups, "feeds": _feeds, "favicons": lambda *_: {"favicons": []}, "links": lambda *_: {"links": []}, "items": _items,
     "unread_item_ids": _unread, "saved_item_ids": _saved,
 }  # fmt: skip
 """Parameter of the request → what it adds to the answer."""

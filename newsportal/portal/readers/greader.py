@@ -162,8 +162,11 @@ def item_contents(visit: Here, sent: Form) -> dict[str, Any]:
 
 
 def _contents_of(visit: Visit, ids: Sequence[str]) -> dict[str, Any]:
-    streams, found = Streams(visit), _stories_of(visit, ids[:MOST_IDS])
-    items = _items(visit, streams, found, None)
+    numbers = _parsed(ids[:MOST_IDS])
+    by_number = visit.portal.accounts.items.stories(numbers)
+    stories = visit.portal.store.listed(list(by_number.values()))
+    found = {stories[id].id: stories[id] for number in numbers if (id := by_number.get(number, "")) in stories}
+    items = _items(visit, Streams(visit), list(found.values()), None)
     return {"direction": "ltr", "id": USER + ALL, "title": visit.portal.site.title, "updated": 0, "items": items}
 
 
@@ -260,14 +263,6 @@ def _parsed(ids: Sequence[str]) -> list[int]:
         if re.fullmatch("[0-9a-fA-F]{1,16}" if hexadecimal else "[0-9]{1,18}", short):
             found.append(int(short, 16 if hexadecimal else 10))
     return [number for number in found if number < 2**63]
-
-
-def _stories_of(visit: Visit, ids: Sequence[str]) -> list[Story]:
-    numbers = _parsed(ids)
-    by_number = visit.portal.accounts.items.stories(numbers)
-    stories = visit.portal.store.listed(list(by_number.values()))
-    found = [stories[id] for number in numbers if (id := by_number.get(number, "")) in stories]
-    return list({story.id: story for story in found}.values())
 
 
 def _items(visit: Visit, streams: Streams, stories: Sequence[Story], of: Subscription | None) -> list[dict[str, Any]]:

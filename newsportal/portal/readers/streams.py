@@ -66,8 +66,7 @@ def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:
     state = f"/{rest}".removeprefix(STATE)
     if state in (READ, STARRED, ALL):
         return Stream(state)
-    label = rest.removeprefix("label/") if rest.startswith("label/") else None
-    return next((Stream(folder=kind) for kind, name in subscriptions.folders.items() if label is not None and name == label), None)
+    return next((Stream(folder=kind) for kind, name in subscriptions.folders.items() if rest == f"label/{name}"), None)
 
 
 def parse_moment(said: str | None) -> datetime | None:

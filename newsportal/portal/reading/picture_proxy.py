@@ -187,17 +187,10 @@ PLACE: Final = re.compile("[1-9][0-9]{0,3}|[0-9a-f]{20}")  # where it stands in 
 
 
 @picture_router.get("/picture/{article_id}/{place}")
-async def picture(request: Request, article_id: str, place: str) -> Response:
-    return await _send_picture(request, article_id, place, thumb=False)
-
-
 @picture_router.get("/picture/{article_id}/{place}/thumb")
-async def thumb(request: Request, article_id: str, place: str) -> Response:
-    return await _send_picture(request, article_id, place, thumb=True)
-
-
-async def _send_picture(request: Request, article_id: str, place: str, *, thumb: bool) -> Response:
+async def picture(request: Request, article_id: str, place: str) -> Response:
     portal: Portal = request.app.state.portal
+    thumb: bool = request.scope["path"].endswith("/thumb")
     if portal.picture_proxy is None or not PLACE.fullmatch(place):
         return _none(NOT_HERE)
     found = await asyncio.to_thread(_stored, portal, article_id, place)
