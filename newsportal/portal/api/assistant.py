@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 
 from newsportal.portal.access import needs
 from newsportal.portal.api.stories import article_of
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks
+from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible_event
 from newsportal.services.accounts import Right
 from newsportal.services.assistant import EVENT_STORIES, AssistantError, Purpose, Task
 from newsportal.services.events.timeline import view
@@ -42,9 +42,7 @@ def of_article(visit: Here, id: str, asked: AskIn) -> AnswerOut:
 
 @router.post("/events/{id}/assistant", summary="Have an event summarised or named")
 def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
-    event = visit.portal.store.events.event(id)
-    if event is None or not event.stories:
-        raise ApiError(404, "no-event", "There is no such event.")
+    event = or_404(visible_event(visit, id), "no-event", "There is no such event.")
     seen = view(visit.portal.store, event, visit.portal.site.zone)
     return _answer(visit, event_tasks(visit, seen, asked.language), asked, id, [one.url for one in seen.articles[-EVENT_STORIES:]])
 

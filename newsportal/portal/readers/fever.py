@@ -59,8 +59,8 @@ def _groups(_visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[
 
 
 def _feeds_groups(streams: Streams) -> dict[str, Any]:
-    kinds = {place: streams.subscriptions.of_folder(kind) for place, kind in enumerate(FOLDERS, 1)}
-    rows = [{"group_id": place, "feed_ids": ",".join(str(one.number) for one in feeds)} for place, feeds in kinds.items() if feeds]
+    folders = ([str(one.number) for one in streams.subscriptions.all if one.kind == kind] for kind in FOLDERS)
+    rows = [{"group_id": place, "feed_ids": ",".join(feeds)} for place, feeds in enumerate(folders, 1) if feeds]
     return {"feeds_groups": rows}
 
 

@@ -99,9 +99,6 @@ class Subscriptions:
     def by_number(self) -> dict[int, Subscription]:
         return {one.number: one for one in self.all}
 
-    def of_folder(self, kind: Kind) -> list[Subscription]:
-        return [one for one in self.all if one.kind == kind]
-
     def home_of(self, story: Story) -> Subscription | None:
         """The one feed in which apps show ``story``."""
         ids = (*(f"feed/topic/{name}" for name in story.head.topics), f"feed/source/{story.head.source}")

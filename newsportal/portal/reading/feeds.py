@@ -19,7 +19,7 @@ from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
-from newsportal.portal.reading.search_query import read_search
+from newsportal.portal.reading.search_query import search_from
 from newsportal.portal.reading.story import absolute, figures, lead, picture_views
 from newsportal.portal.render import address, render, static_address, topic_address
 from newsportal.portal.request_body import has_etag
@@ -110,7 +110,7 @@ def _filters(visit: Visit) -> dict[str, str]:
 def of_search(visit: Here, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters. Without words and filters, or without an index, a feed without entries: readers keep
     asking."""
-    asked = replace(read_search(visit), sort="time", page=1)
+    asked = replace(search_from(visit.text), sort="time", page=1)
     query = asked.query(visit.clock.now, visit.clock.zone, limit=entries_of(ending))
     hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
     name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)

@@ -12,7 +12,7 @@ from newsportal.errors import SearchError
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import FeedAddresses
-from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, SearchRequest, read_search, search_index
+from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, SearchRequest, search_from, search_index
 from newsportal.portal.reading.story_lists import Chip, Choice
 from newsportal.portal.render import render
 from newsportal.search.base import Results
@@ -36,7 +36,7 @@ class Facet:
 
 @router.get("/search")
 def search(request: Request, visit: Here) -> Response:
-    asked = read_search(visit)
+    asked = search_from(visit.text)
     results, away = look(visit, asked)
     return render(
         request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=fields_of(asked),

@@ -117,18 +117,15 @@ def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: boo
     shown = picture_addresses(visit.portal, article)
     own = (post.floor or 0) + (1 if from_zero and post.place else 0)
     number = own if post.floor is not None and own > 0 else post.place + 1
+    label = visit.say(NAMES[number - 1]) if number <= len(NAMES) else visit.say("Floor %(num)d", num=number)
     return Floor(
-        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label(number, visit),
+        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label,
         author=clean(post.author) if post.author else None,
         by_opener=post.author is not None and post.author == article.author and number > 1, post=post, body=paragraphs(post.text),
         quoted=paragraphs(post.quoted or ""),
         pictures=tuple(replace(image, url=place) for image in post.images if (place := shown(image.url))),
         earlier=tuple(map(paragraphs, post.earlier)),
     )  # fmt: skip
-
-
-def label(number: int, visit: Visit) -> str:
-    return visit.say(NAMES[number - 1]) if number <= len(NAMES) else visit.say("Floor %(num)d", num=number)
 
 
 AT_ONCE = 2  # pictures that are loaded without waiting until they come into view: what stands on a screen at the beginning
@@ -180,9 +177,8 @@ def numbered(missing: Sequence[int]) -> str:
 def figures(pictures: Sequence[PictureView], text: Markup, base: str = "") -> Markup:
     """The story as HTML for feeds; addresses of our own begin with ``base``."""
     figure = Markup('<figure><img src="{}" alt="{}"><figcaption>{}</figcaption></figure>')
-    return Markup("\n").join(
-        (text, *(figure.format(absolute(one.address, base), one.caption or "", one.caption or "") for one in pictures))
-    )
+    shown = (figure.format(absolute(one.address, base), one.caption or "", one.caption or "") for one in pictures)
+    return Markup("\n").join((text, *shown))
 
 
 def absolute(address: str, base: str) -> str:
