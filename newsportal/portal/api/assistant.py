@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from newsportal.portal.access import needs
 from newsportal.portal.api.stories import article_of
-from newsportal.portal.api_errors import ApiError, describe, or_404
+from newsportal.portal.api_errors import api_error_for, describe, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible_event
 from newsportal.services.accounts import Right
@@ -49,8 +49,6 @@ def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
 
 def _answer(visit: Visit, tasks: Sequence[Task], asked: AskIn, thing: str, sources: list[str]) -> AnswerOut:
     """An answer that is there already is given again."""
-    try:
+    with api_error_for(AssistantError, status=503, code="assistant"):
         found = ask(visit, tasks, asked.purpose, thing)
-    except AssistantError as error:
-        raise ApiError(503, "assistant", str(error)) from error
     return AnswerOut(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)

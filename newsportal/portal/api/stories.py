@@ -253,8 +253,7 @@ def search(
     offset = (place_of(cursor, int) or (0,))[0]
     if not 0 <= offset <= LAST:
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
-    zone = Visit(request).clock.zone
-    query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
+    query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, Visit(request).clock.zone)
     results = search_index(portal, _index(request), query)
     found, reached = SearchResults.model_validate(results, from_attributes=True), offset + limit
     found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None

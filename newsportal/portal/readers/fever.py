@@ -150,11 +150,9 @@ def _mark(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str,
 
 def _marked_stream(streams: Streams, what: str, number: int | None) -> Stream | None:
     """Group 0 is everything."""
-    if what == "group" and number is not None:
-        kinds = list(FOLDERS)
-        return Stream(ALL) if number == 0 else Stream(folder=kinds[number - 1]) if number <= len(kinds) else None
-    feed = streams.subscriptions.by_number.get(number) if what == "feed" and number is not None else None
-    return Stream(of=feed) if feed is not None else None
+    groups: dict[int | None, Stream] = {0: Stream(ALL), **{place: Stream(folder=kind) for place, kind in enumerate(FOLDERS, 1)}}
+    feeds: dict[int | None, Stream] = {one.number: Stream(of=one) for one in streams.subscriptions.all}
+    return {"group": groups, "feed": feeds}.get(what, {}).get(number)
 
 
 def _number(said: str | None) -> int | None:

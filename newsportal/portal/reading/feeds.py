@@ -154,21 +154,15 @@ def entries_of(ending: str) -> int:
 
 def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
     """The feed or file in the format ``ending``, or 304 when the reader has the feed already."""
-    if ending in EXPORTS:
-        return exported(ending, visit.portal.store.articles(ids))
-    if ending not in FORMATS:
+    if ending not in (*FORMATS, *EXPORTS):
         raise HTTPException(404)
+    articles = [article for article in visit.portal.store.articles(ids) if article.hidden is None]
+    if ending in EXPORTS:
+        kind, write = EXPORTS[ending]
+        named = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
+        return Response(write(map(plain, articles)), media_type=f"{kind}; charset=utf-8", headers=named)
     base = base_address(visit.request)
-    entries = [entry_of(article, visit.portal, base) for article in visit.portal.store.articles(ids) if article.hidden is None]
-    return feed_answer(visit, ending, title, page, entries)
-
-
-def exported(ending: str, articles: Iterable[StoredArticle]) -> Response:
-    """A file to be saved, of the articles that readers may see."""
-    kind, write = EXPORTS[ending]
-    content = write(plain(article) for article in articles if article.hidden is None)
-    named = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
-    return Response(content, media_type=f"{kind}; charset=utf-8", headers=named)
+    return feed_answer(visit, ending, title, page, [entry_of(article, visit.portal, base) for article in articles])
 
 
 def feed_answer(visit: Visit, ending: str, title: str, page: str, entries: Sequence[Entry]) -> Response:
