@@ -157,8 +157,7 @@ def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
 @router.get("/wrappers", summary="The rules of sources whose pages are articles")
 def wrappers(request: Request) -> list[RuleOut]:
     """Change one with `PATCH /sources/{key}`: `{"values": {"article": {"body": "…"}}}`."""
-    rules = [(one.key, one.article or ArticleRule()) for one in places_of(config_of(request))]
-    return [fill(RuleOut, rule, key=key, remove=list(rule.remove)) for key, rule in rules]
+    return [fill(RuleOut, one.article or ArticleRule(), key=one.key) for one in places_of(config_of(request))]
 
 
 @router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=describe(404))

@@ -161,8 +161,7 @@ def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated
 @router.get("/monitor/crawled", summary="What the crawls met, by source")
 def crawled(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledOut]:
     kept: FiguresCache = request.app.state.figures
-    rows = kept.crawled(portal, days).rows
-    return [fill(CrawledOut, row, known=row.known + row.repeated, failed=row.failures) for row in rows]
+    return [fill(CrawledOut, row, known=row.known + row.repeated, failed=row.failures) for row in kept.crawled(portal, days).rows]
 
 
 @router.get("/monitor/failures", summary="Why pages failed")

@@ -19,7 +19,7 @@ from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import ALL, READ, STARRED, STATE, Stream, StreamQuery, Streams, parse_moment, parse_stream
 from newsportal.portal.readers.subscriptions import Subscription
 from newsportal.portal.reading.feeds import entry_of
-from newsportal.portal.request_body import GREADER, Form
+from newsportal.portal.request_body import GREADER, Form, FormFields
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.base import digest
 from newsportal.services.accounts.marks import SearchNotSaved, TooManyStarred
@@ -153,16 +153,12 @@ def contents(visit: Here, stream: str = "") -> dict[str, Any]:
 
 @api.get("/stream/items/contents")
 def item_contents_by_address(visit: Here) -> dict[str, Any]:
-    return _contents_of(visit, visit.asked.getlist("i"))
+    return item_contents(visit, FormFields())
 
 
 @api.post("/stream/items/contents")
 def item_contents(visit: Here, sent: Form) -> dict[str, Any]:
-    return _contents_of(visit, sent.getlist("i") or visit.asked.getlist("i"))
-
-
-def _contents_of(visit: Visit, ids: Sequence[str]) -> dict[str, Any]:
-    numbers = _parsed(ids[:MOST_IDS])
+    numbers = _parsed((sent.getlist("i") or visit.asked.getlist("i"))[:MOST_IDS])
     by_number = visit.portal.accounts.items.stories(numbers)
     stories = visit.portal.store.listed(list(by_number.values()))
     found = {stories[id].id: stories[id] for number in numbers if (id := by_number.get(number, "")) in stories}
