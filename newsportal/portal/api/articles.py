@@ -246,5 +246,4 @@ def _article(visit: Visit, id: str) -> StoredArticle:
 
 
 def _whole(article: StoredArticle) -> WholeState:
-    fields = list(article.corrected_fields)
-    return fill(WholeState, article, story=article.story_id, corrected_fields=fields, lines=draft_of(article).lines)
+    return fill(WholeState, article, story=article.story_id, lines=draft_of(article).lines)

@@ -10,9 +10,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import needs
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api.stories import article_of
+from newsportal.portal.api_errors import api_error_for, describe, or_404
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible
+from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible_event
 from newsportal.services.accounts import Right
 from newsportal.services.assistant import EVENT_STORIES, AssistantError, Purpose, Task
 from newsportal.services.events.timeline import view
@@ -35,25 +36,19 @@ class AnswerOut(BaseModel):
 
 @router.post("/articles/{id}/assistant", summary="Have an article summarised or translated")
 def of_article(visit: Here, id: str, asked: AskIn) -> AnswerOut:
-    article = visible(visit, id)
-    if article is None:
-        raise ApiError(404, "no-article", "There is no such article.")
+    article = article_of(visit, id)
     return _answer(visit, article_tasks(visit, article, asked.language), asked, id, [article.url])
 
 
 @router.post("/events/{id}/assistant", summary="Have an event summarised or named")
 def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
-    event = visit.portal.store.events.event(id)
-    if event is None or not event.stories:
-        raise ApiError(404, "no-event", "There is no such event.")
+    event = or_404(visible_event(visit, id), "no-event", "There is no such event.")
     seen = view(visit.portal.store, event, visit.portal.site.zone)
     return _answer(visit, event_tasks(visit, seen, asked.language), asked, id, [one.url for one in seen.articles[-EVENT_STORIES:]])
 
 
 def _answer(visit: Visit, tasks: Sequence[Task], asked: AskIn, thing: str, sources: list[str]) -> AnswerOut:
     """An answer that is there already is given again."""
-    try:
+    with api_error_for(AssistantError, status=503, code="assistant"):
         found = ask(visit, tasks, asked.purpose, thing)
-    except AssistantError as error:
-        raise ApiError(503, "assistant", str(error)) from error
     return AnswerOut(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)

@@ -138,11 +138,9 @@ def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]
 @router.post("/extract", summary="The main content of a page")
 def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
     """Like `newsportal extract`: pages of any kind, their first page alone. Nothing is stored."""
-    try:
+    with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(config_of(request), asked.url.strip(), asked.html, portal.now())
         found = extractor("best", any_page=True)(dom.document(page), None, page.fetched)
-    except NewsportalError as error:
-        raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     return fill(Content, found, url=found.canonical or page.url, markdown=markdown_of(found.html or "", found.title))
 
 
@@ -159,8 +157,7 @@ def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
 @router.get("/wrappers", summary="The rules of sources whose pages are articles")
 def wrappers(request: Request) -> list[RuleOut]:
     """Change one with `PATCH /sources/{key}`: `{"values": {"article": {"body": "…"}}}`."""
-    rules = [(one.key, one.article or ArticleRule()) for one in places_of(config_of(request))]
-    return [fill(RuleOut, rule, key=key, remove=list(rule.remove)) for key, rule in rules]
+    return [fill(RuleOut, one.article or ArticleRule(), key=one.key) for one in places_of(config_of(request))]
 
 
 @router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=describe(404))

@@ -167,8 +167,7 @@ async def brought(request: Request, name: str) -> Brought:
 def _brought(request: Request, name: str, body: bytes) -> Brought:
     if len(name) > NAME_CHARS:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
-    wrong = bad_lines(BytesIO(body), "jsonl", "body")
-    if wrong:
+    if wrong := bad_lines(BytesIO(body), "jsonl", "body"):
         raise ApiError(422, "not-valid", "; ".join(str(one.message) for one in wrong), "Mend these lines; nothing was taken.")
     portal, who = Visit(request).portal, signed(request)
     documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))

@@ -150,21 +150,18 @@ def suggestions(request: Request) -> list[Suggestion]:
 
 @router.get("/monitor/days", summary="Articles a day, of all or of one source, site, category or topic")
 def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayOut]:
-    found, (since, until) = sums(request), span(request, days)
-    return [DayOut(day=day, articles=number) for day, number in found.series(kind, name, since, until)]
+    return [DayOut(day=day, articles=number) for day, number in sums(request).series(kind, name, *span(request, days))]
 
 
 @router.get("/monitor/top", summary="Sources, sites, categories or topics with most articles", response_model=list[SumOut])
 def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> Sequence[Sum]:
-    found, (since, until) = sums(request), span(request, days)
-    return found.top(kind, since, until, limit)
+    return sums(request).top(kind, *span(request, days), limit)
 
 
 @router.get("/monitor/crawled", summary="What the crawls met, by source")
 def crawled(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledOut]:
     kept: FiguresCache = request.app.state.figures
-    rows = kept.crawled(portal, days).rows
-    return [fill(CrawledOut, row, known=row.known + row.repeated, failed=row.failures) for row in rows]
+    return [fill(CrawledOut, row, known=row.known + row.repeated, failed=row.failures) for row in kept.crawled(portal, days).rows]
 
 
 @router.get("/monitor/failures", summary="Why pages failed")

@@ -14,7 +14,7 @@ from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
 from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import Visit
-from newsportal.services.accounts import Accounts, Person, Right, Role
+from newsportal.services.accounts import Person, Right, Role
 from newsportal.services.accounts.base import Entry, random_password
 
 router = APIRouter(tags=["People"])
@@ -88,30 +88,27 @@ def add(request: Request, wanted: PersonNew) -> PasswordOut:
     responses=describe(404, 409),
 )  # fmt: skip
 def change(request: Request, name: str, wanted: PersonChange) -> Person:
-    accounts = accounts_of(request)
-    person, role, disabled = _named(accounts, name), wanted.role, wanted.disabled
+    people, person, role, disabled = accounts_of(request).people, _named(request, name), wanted.role, wanted.disabled
     if role is not None:
-        _changed(request, person, "person.role", lambda: accounts.people.set_role(person.id, role), {"role": role})
+        _changed(request, person, "person.role", lambda: people.set_role(person.id, role), {"role": role})
     if disabled is not None:
         action = "person.disable" if disabled else "person.enable"
-        _changed(request, person, action, lambda: accounts.people.disable(person.id, disabled))
-    return _named(accounts, name)
+        _changed(request, person, action, lambda: people.disable(person.id, disabled))
+    return _named(request, name)
 
 
 @router.post("/people/{name}/password", summary="Another password; sessions, tokens end", dependencies=ADMINISTER, responses=describe(404))
 def password(request: Request, name: str) -> PasswordOut:
     _check_session(request)
-    accounts, made = accounts_of(request), random_password()
-    person = _named(accounts, name)
-    _changed(request, person, "person.password", lambda: accounts.people.set_password(person.id, made))
+    person, made = _named(request, name), random_password()
+    _changed(request, person, "person.password", lambda: accounts_of(request).people.set_password(person.id, made))
     return fill(PasswordOut, person, password=made)
 
 
 @router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=describe(404, 409))
 def remove(request: Request, name: str) -> None:
-    accounts = accounts_of(request)
-    person = _named(accounts, name)
-    _changed(request, person, "person.remove", lambda: accounts.people.remove(person.id))
+    person = _named(request, name)
+    _changed(request, person, "person.remove", lambda: accounts_of(request).people.remove(person.id))
 
 
 @router.get("/audit", summary="Who changed what, the newest first", dependencies=ADMINISTER, responses=describe(400))
@@ -129,8 +126,8 @@ def audit(
     return Page(items=found, next=cursor_of(found[-1].seq) if len(found) == limit else None)
 
 
-def _named(accounts: Accounts, name: str) -> Person:
-    return or_404(accounts.people.named(name), "nobody", "Nobody has this name.")
+def _named(request: Request, name: str) -> Person:
+    return or_404(accounts_of(request).people.named(name), "nobody", "Nobody has this name.")
 
 
 def _changed(request: Request, person: Person, action: str, change: Callable[[], None], details: dict[str, Any] | None = None) -> None:

@@ -33,7 +33,6 @@ from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, earlier
 from newsportal.sources.splicing import name_of
 from newsportal.sources.timing import timetable, visited
-from newsportal.sources.watched import Judged
 
 router = APIRouter(tags=["Sources"], responses=describe(404))
 
@@ -124,7 +123,13 @@ def sources(
     portal, asked = Visit(request).portal, Filter(q, state, kind)
     found = sorted((one for one in portal.health() if asked.fits(one, portal)), key=SORTS[sort])
     (start,) = place_of(cursor, int) or (0,)
-    rows = [_row(one, Visit(request)) for one in found[start : start + limit]]
+    rows = [
+        fill(
+            SourceRow, one.source, state=one.health.state, code=(reason := one.health.reason()).code, reason=str(reason),
+            address=addresses(portal.by_key.get(one.source.key)), last_success=one.health.figures.last_success, new_entries=sum(one.days),
+        )
+        for one in found[start : start + limit]
+    ]  # fmt: skip
     return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(found) else None)
 
 
@@ -252,14 +257,6 @@ def _choice(one: Choice) -> dict[str, Any]:
     newest = one.proposal.newest.isoformat() if one.proposal.newest else None
     titles = [link.title or link.url for link in one.proposal.links[:10]]
     return told | {"entries": one.proposal.entries, "newest": newest, "per_day": one.proposal.per_day, "titles": titles}
-
-
-def _row(one: Judged, visit: Visit) -> SourceRow:
-    reason, address = one.health.reason(), addresses(visit.portal.by_key.get(one.source.key))
-    return fill(
-        SourceRow, one.source, state=one.health.state, code=reason.code, reason=str(reason), address=address,
-        last_success=one.health.figures.last_success, new_entries=sum(one.days),
-    )  # fmt: skip
 
 
 def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:

@@ -11,8 +11,9 @@ from pydantic import AliasPath, AwareDatetime, BaseModel, Field, model_validator
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
-from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
+from newsportal.portal.reading.assistant import visible
 from newsportal.portal.reading.briefing import briefing_of, day_of, topic_of
 from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
 from newsportal.search.base import Index
@@ -180,28 +181,22 @@ def photos(
 
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=describe(404))
 def story(request: Request, portal: ThisPortal, id: str) -> Response:
-    found = portal.store.story(id, hidden=may(request, Right.EDIT))
-    if found is None:
-        raise ApiError(404, "no-story", "There is no such story; it may have been folded into another.", "Ask for the article by its id.")
-    return tagged(request, StoryWhole, found)
+    found, gone = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
+    return tagged(request, StoryWhole, or_404(found, "no-story", gone, "Ask for the article by its id."))
 
 
 @router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=describe(404))
-def article(request: Request, id: str) -> Response:
-    return tagged(request, ArticleWhole, _article(request, id))
+def article(visit: Here, id: str) -> Response:
+    return tagged(visit.request, ArticleWhole, article_of(visit, id))
 
 
 @router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=describe(404))
-def revisions(request: Request, portal: ThisPortal, id: str) -> Response:
-    found = _article(request, id)
-    return tagged(request, Revisions, {"items": portal.store.revisions(found.id)})
+def revisions(visit: Here, id: str) -> Response:
+    return tagged(visit.request, Revisions, {"items": visit.portal.store.revisions(article_of(visit, id).id)})
 
 
-def _article(request: Request, id: str) -> StoredArticle:
-    found = Visit(request).portal.store.article(id)
-    if found is None or (found.hidden is not None and not may(request, Right.EDIT)):
-        raise ApiError(404, "no-article", "There is no such article.")
-    return found
+def article_of(visit: Visit, id: str) -> StoredArticle:
+    return or_404(visible(visit, id), "no-article", "There is no such article.")
 
 
 search_router = APIRouter(tags=["Search"])
@@ -258,8 +253,7 @@ def search(
     offset = (place_of(cursor, int) or (0,))[0]
     if not 0 <= offset <= LAST:
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
-    zone = Visit(request).clock.zone
-    query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
+    query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, Visit(request).clock.zone)
     results = search_index(portal, _index(request), query)
     found, reached = SearchResults.model_validate(results, from_attributes=True), offset + limit
     found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None

@@ -34,6 +34,6 @@ def cleaned(text: str | None, limit: int = LINE) -> str:
     return whole if len(whole) <= limit else f"{whole[: limit - 1]}…"
 
 
-def web(limit: int = LINE, **values: str | None) -> dict[str, Any]:
+def web(**values: str | None) -> dict[str, Any]:
     """The values under :data:`KEY`; what is missing is left out."""
-    return {KEY: {name: found for name, value in values.items() if (found := cleaned(value, limit))}}
+    return {KEY: {name: found for name, value in values.items() if (found := cleaned(value))}}

@@ -59,8 +59,8 @@ def _groups(_visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[
 
 
 def _feeds_groups(streams: Streams) -> dict[str, Any]:
-    kinds = {place: streams.subscriptions.of_folder(kind) for place, kind in enumerate(FOLDERS, 1)}
-    rows = [{"group_id": place, "feed_ids": ",".join(str(one.number) for one in feeds)} for place, feeds in kinds.items() if feeds]
+    folders = ([str(one.number) for one in streams.subscriptions.all if one.kind == kind] for kind in FOLDERS)
+    rows = [{"group_id": place, "feed_ids": ",".join(feeds)} for place, feeds in enumerate(folders, 1) if feeds]
     return {"feeds_groups": rows}
 
 
@@ -125,12 +125,8 @@ def _saved(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[st
     return {"saved_item_ids": ",".join(map(str, sorted(numbers.values())))}
 
 
-def _none(name: str) -> Callable[[Visit, Streams, Mapping[str, str]], dict[str, Any]]:
-    return lambda _visit, _streams, _asked: {name: []}
-
-
 PARTS: Final[Mapping[str, Callable[[Visit, Streams, Mapping[str, str]], dict[str, Any]]]] = {
-    "groups": _groups, "feeds": _feeds, "favicons": _none("favicons"), "links": _none("links"), "items": _items,
+    "groups": _groups, "feeds": _feeds, "favicons": lambda *_: {"favicons": []}, "links": lambda *_: {"links": []}, "items": _items,
     "unread_item_ids": _unread, "saved_item_ids": _saved,
 }  # fmt: skip
 """Parameter of the request → what it adds to the answer."""
@@ -154,11 +150,9 @@ def _mark(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str,
 
 def _marked_stream(streams: Streams, what: str, number: int | None) -> Stream | None:
     """Group 0 is everything."""
-    if what == "group" and number is not None:
-        kinds = list(FOLDERS)
-        return Stream(ALL) if number == 0 else Stream(folder=kinds[number - 1]) if number <= len(kinds) else None
-    feed = streams.subscriptions.by_number.get(number) if what == "feed" and number is not None else None
-    return Stream(of=feed) if feed is not None else None
+    groups: dict[int | None, Stream] = {0: Stream(ALL), **{place: Stream(folder=kind) for place, kind in enumerate(FOLDERS, 1)}}
+    feeds: dict[int | None, Stream] = {one.number: Stream(of=one) for one in streams.subscriptions.all}
+    return {"group": groups, "feed": feeds}.get(what, {}).get(number)
 
 
 def _number(said: str | None) -> int | None:

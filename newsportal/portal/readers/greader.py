@@ -19,7 +19,7 @@ from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import ALL, READ, STARRED, STATE, Stream, StreamQuery, Streams, parse_moment, parse_stream
 from newsportal.portal.readers.subscriptions import Subscription
 from newsportal.portal.reading.feeds import entry_of
-from newsportal.portal.request_body import GREADER, Form
+from newsportal.portal.request_body import GREADER, Form, FormFields
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.base import digest
 from newsportal.services.accounts.marks import SearchNotSaved, TooManyStarred
@@ -153,17 +153,16 @@ def contents(visit: Here, stream: str = "") -> dict[str, Any]:
 
 @api.get("/stream/items/contents")
 def item_contents_by_address(visit: Here) -> dict[str, Any]:
-    return _contents_of(visit, visit.asked.getlist("i"))
+    return item_contents(visit, FormFields())
 
 
 @api.post("/stream/items/contents")
 def item_contents(visit: Here, sent: Form) -> dict[str, Any]:
-    return _contents_of(visit, sent.getlist("i") or visit.asked.getlist("i"))
-
-
-def _contents_of(visit: Visit, ids: Sequence[str]) -> dict[str, Any]:
-    streams, found = Streams(visit), _stories_of(visit, ids[:MOST_IDS])
-    items = _items(visit, streams, found, None)
+    numbers = _parsed((sent.getlist("i") or visit.asked.getlist("i"))[:MOST_IDS])
+    by_number = visit.portal.accounts.items.stories(numbers)
+    stories = visit.portal.store.listed(list(by_number.values()))
+    found = {stories[id].id: stories[id] for number in numbers if (id := by_number.get(number, "")) in stories}
+    items = _items(visit, Streams(visit), list(found.values()), None)
     return {"direction": "ltr", "id": USER + ALL, "title": visit.portal.site.title, "updated": 0, "items": items}
 
 
@@ -260,14 +259,6 @@ def _parsed(ids: Sequence[str]) -> list[int]:
         if re.fullmatch("[0-9a-fA-F]{1,16}" if hexadecimal else "[0-9]{1,18}", short):
             found.append(int(short, 16 if hexadecimal else 10))
     return [number for number in found if number < 2**63]
-
-
-def _stories_of(visit: Visit, ids: Sequence[str]) -> list[Story]:
-    numbers = _parsed(ids)
-    by_number = visit.portal.accounts.items.stories(numbers)
-    stories = visit.portal.store.listed(list(by_number.values()))
-    found = [stories[id] for number in numbers if (id := by_number.get(number, "")) in stories]
-    return list({story.id: story for story in found}.values())
 
 
 def _items(visit: Visit, streams: Streams, stories: Sequence[Story], of: Subscription | None) -> list[dict[str, Any]]:

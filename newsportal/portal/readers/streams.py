@@ -11,7 +11,7 @@ from newsportal.portal.account.marks import cursor_of as starred_cursor
 from newsportal.portal.account.marks import mine, parse_cursor, there
 from newsportal.portal.context import MOST_DIGITS, Visit
 from newsportal.portal.readers.subscriptions import Kind, Subscription, Subscriptions
-from newsportal.portal.reading.search_query import search_index
+from newsportal.portal.reading.search_query import parse_search, search_index
 from newsportal.services.accounts.marks import EVERYTHING
 from newsportal.store.lists import cursor, cursor_of
 from newsportal.store.results import Story, StoryFilter
@@ -66,8 +66,7 @@ def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:
     state = f"/{rest}".removeprefix(STATE)
     if state in (READ, STARRED, ALL):
         return Stream(state)
-    label = rest.removeprefix("label/") if rest.startswith("label/") else None
-    return next((Stream(folder=kind) for kind, name in subscriptions.folders.items() if label is not None and name == label), None)
+    return next((Stream(folder=kind) for kind, name in subscriptions.folders.items() if rest == f"label/{name}"), None)
 
 
 def parse_moment(said: str | None) -> datetime | None:
@@ -160,10 +159,10 @@ class Streams:
         return list(found.values()), len(rows) == PAGE
 
     def _found(self, search: str, offset: int) -> Page:
-        asked, visit = replace(self.subscriptions.searches[search], sort="time", page=1, folds=None), self._visit
+        asked = replace(parse_search(self.subscriptions.searches[search].asked), sort="time", page=1, folds=None)
         if self._portal.index is None or asked.empty:
             return [], False
-        query = replace(asked.query(visit.clock.now, visit.clock.zone, limit=PAGE), offset=offset)
+        query = replace(asked.query(self._visit.clock.now, self._visit.clock.zone, limit=PAGE), offset=offset)
         hits = search_index(self._portal, self._portal.index, query).hits
         stories = self._portal.store.listed([hit.story_id for hit in hits])
         found = [(stories[hit.story_id], str(offset + place)) for place, hit in enumerate(hits, 1) if hit.story_id in stories]

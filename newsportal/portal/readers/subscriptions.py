@@ -17,7 +17,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _, translations
 from newsportal.portal.reading.feeds import base_address, feed_addresses
 from newsportal.portal.reading.search import feed_of
-from newsportal.portal.reading.search_query import SearchRequest, parse_search
+from newsportal.portal.reading.search_query import parse_search
 from newsportal.portal.render import address, topic_address
 from newsportal.services.accounts.marks import Search
 from newsportal.store.results import Story
@@ -64,14 +64,10 @@ class Subscriptions:
         self.folders: dict[Kind, str] = {kind: words.gettext(title) for kind, title in FOLDERS.items()}
 
     @cached_property
-    def searches(self) -> dict[str, SearchRequest]:
-        """Id → search."""
-        return {search.id: parse_search(search.asked) for search in self._searches}
-
-    @cached_property
-    def _searches(self) -> list[Search]:
+    def searches(self) -> dict[str, Search]:
+        """By their ids."""
         accounts, person = mine(self._visit)
-        return accounts.searches.of(person)
+        return {search.id: search for search in accounts.searches.of(person)}
 
     @cached_property
     def all(self) -> tuple[Subscription, ...]:
@@ -83,8 +79,8 @@ class Subscriptions:
             title = source.name if source is not None else key.partition(":")[2] or key
             home = address("/latest", source=key)
             found.append(self._made("source", key, title, home, feed_addresses(title, None, {"source": key}).rss))
-        for search in self._searches:
-            asked = self.searches[search.id]
+        for search in self.searches.values():
+            asked = parse_search(search.asked)
             found.append(self._made("search", search.id, search.name, asked.address(), feed_of(asked, self._visit).rss))
         return tuple(found)
 
@@ -94,13 +90,6 @@ class Subscriptions:
     @cached_property
     def by_id(self) -> dict[str, Subscription]:
         return {one.id: one for one in self.all}
-
-    @cached_property
-    def by_number(self) -> dict[int, Subscription]:
-        return {one.number: one for one in self.all}
-
-    def of_folder(self, kind: Kind) -> list[Subscription]:
-        return [one for one in self.all if one.kind == kind]
 
     def home_of(self, story: Story) -> Subscription | None:
         """The one feed in which apps show ``story``."""

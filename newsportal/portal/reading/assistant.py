@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.portal.access import log, needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.notices import redirect_with
 from newsportal.portal.preferences import safe_next
@@ -19,6 +20,7 @@ from newsportal.services.accounts import Right
 from newsportal.services.assistant import EVENT_STORIES, AssistantClient, AssistantError, Purpose, Task, article_task, event_task, may
 from newsportal.services.events.timeline import EventView, view
 from newsportal.store.assistant import StoredAnswer
+from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
@@ -103,11 +105,13 @@ def visible(visit: Visit, article_id: str) -> StoredArticle | None:
     return article if article is not None and (article.hidden is None or visit.may("edit")) else None
 
 
+def visible_event(visit: Visit, event_id: str) -> Event | None:
+    event = visit.portal.store.events.event(event_id)
+    return event if event is not None and event.stories else None
+
+
 @router.post("/event/{event_id}/assistant")
 def ask_of_event(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
     """``use``: ``summary``, ``title``. Back to ``next``."""
-    event = visit.portal.store.events.event(event_id)
-    if event is None or not event.stories:
-        raise HTTPException(404)
-    seen = view(visit.portal.store, event, visit.portal.site.zone)
-    return _answered(request, event_tasks(visit, seen, visit.language), sent, event.id)
+    seen = view(visit.portal.store, or_404(visible_event(visit, event_id)), visit.portal.site.zone)
+    return _answered(request, event_tasks(visit, seen, visit.language), sent, event_id)

@@ -37,12 +37,9 @@ def feed(visit: Here, ending: str) -> Response:
     if ending not in FORMATS:
         raise HTTPException(404)
     topic, base = topic_of(visit), base_address(visit.request)
-    here, entries = visit.clock.local(visit.clock.now).date(), []
-    for back in range(1, DAYS + 1):
-        day = here - back * DAY
-        made = of_day(visit, day, topic)
-        if made.events:
-            entries.append(entry(visit, made, day, base))
+    here, zone = visit.clock.local(visit.clock.now).date(), visit.portal.site.zone
+    days = (here - back * DAY for back in range(1, DAYS + 1))
+    entries = [entry(visit, made, day, base) for day in days if (made := briefing_of(visit, *day_range(day, zone), topic)).events]
     title = " · ".join(part for part in (topic and clean(topic), visit.say("Briefing"), visit.portal.site.title) if part)
     return feed_answer(visit, ending, title, address("/briefing", topic=topic), entries)
 
@@ -75,10 +72,6 @@ def topic_of(visit: Visit) -> str | None:
     if topic is not None and topic not in visit.portal.topics():
         raise HTTPException(404)
     return topic
-
-
-def of_day(visit: Visit, day: date, topic: str | None) -> Briefing:
-    return briefing_of(visit, *day_range(day, visit.portal.site.zone), topic)
 
 
 def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | None) -> Briefing:

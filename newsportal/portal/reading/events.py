@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal.api_errors import or_404
@@ -74,7 +74,7 @@ def events(request: Request, visit: Here) -> Response:
 @router.get("/event/{event_id}/feed.{ending}")
 def feed(visit: Here, event_id: str, ending: str) -> Response:
     """The newest stories of an event."""
-    event = existing(visit.portal, event_id)
+    event = or_404(assistant.visible_event(visit, event_id))
     ids = [one.story_id for one in visit.portal.store.events.members([event.id]).get(event.id, [])][-ENTRIES:]
     heads = [story.head.id for story in visit.portal.store.listed(ids[::-1]).values()]
     return answer(visit, ending, f"{event.title} · {visit.portal.site.title}", f"/event/{event.id}", heads)
@@ -84,8 +84,8 @@ def feed(visit: Here, event_id: str, ending: str) -> Response:
 def event(request: Request, visit: Here, event_id: str) -> Response:
     """An event. The id of one that was joined with another leads there, that of one with a single story to its story."""
     store = visit.portal.store
-    found = store.events.event(event_id)
-    if found is None or not found.stories:
+    found = assistant.visible_event(visit, event_id)
+    if found is None:
         moved = or_404(store.events.joined(event_id))
         return RedirectResponse(f"/event/{moved}", 303)
     seen = view(store, found, visit.portal.site.zone)
@@ -105,13 +105,6 @@ def changes(store: Store, changed: Sequence[StoredArticle]) -> Iterator[tuple[St
         last = states(article, store.revisions(article.id)[-1:])[0]
         differ = [line for line in last.lines or () if any(piece.kind != "same" for piece in line)]
         yield last, differ[:LINES]
-
-
-def existing(portal: Portal, event_id: str) -> Event:
-    found = portal.store.events.event(event_id)
-    if found is None or not found.stories:
-        raise HTTPException(404)
-    return found
 
 
 def related(visit: Visit, event: Event, head: StoredArticle | None) -> list[Event]:

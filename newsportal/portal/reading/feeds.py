@@ -19,7 +19,7 @@ from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
-from newsportal.portal.reading.search_query import read_search
+from newsportal.portal.reading.search_query import search_from
 from newsportal.portal.reading.story import absolute, figures, lead, picture_views
 from newsportal.portal.render import address, render, static_address, topic_address
 from newsportal.portal.request_body import has_etag
@@ -110,7 +110,7 @@ def _filters(visit: Visit) -> dict[str, str]:
 def of_search(visit: Here, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters. Without words and filters, or without an index, a feed without entries: readers keep
     asking."""
-    asked = replace(read_search(visit), sort="time", page=1)
+    asked = replace(search_from(visit.text), sort="time", page=1)
     query = asked.query(visit.clock.now, visit.clock.zone, limit=entries_of(ending))
     hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
     name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)
@@ -154,21 +154,15 @@ def entries_of(ending: str) -> int:
 
 def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
     """The feed or file in the format ``ending``, or 304 when the reader has the feed already."""
-    if ending in EXPORTS:
-        return exported(ending, visit.portal.store.articles(ids))
-    if ending not in FORMATS:
+    if ending not in (*FORMATS, *EXPORTS):
         raise HTTPException(404)
+    articles = [article for article in visit.portal.store.articles(ids) if article.hidden is None]
+    if ending in EXPORTS:
+        kind, write = EXPORTS[ending]
+        named = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
+        return Response(write(map(plain, articles)), media_type=f"{kind}; charset=utf-8", headers=named)
     base = base_address(visit.request)
-    entries = [entry_of(article, visit.portal, base) for article in visit.portal.store.articles(ids) if article.hidden is None]
-    return feed_answer(visit, ending, title, page, entries)
-
-
-def exported(ending: str, articles: Iterable[StoredArticle]) -> Response:
-    """A file to be saved, of the articles that readers may see."""
-    kind, write = EXPORTS[ending]
-    content = write(plain(article) for article in articles if article.hidden is None)
-    named = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
-    return Response(content, media_type=f"{kind}; charset=utf-8", headers=named)
+    return feed_answer(visit, ending, title, page, [entry_of(article, visit.portal, base) for article in articles])
 
 
 def feed_answer(visit: Visit, ending: str, title: str, page: str, entries: Sequence[Entry]) -> Response:

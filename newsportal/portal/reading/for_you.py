@@ -49,9 +49,6 @@ class Suggested:
     why: str
 
 
-Found = Sequence[tuple[Story, Recommendation, Story | None]]
-
-
 def offered(visit: Visit, n: int) -> list[Suggested]:
     """What is recommended to this reader, kept as shown to him (the precision of paper C's formula 4 counts what was shown)."""
     reader = reader_of(visit.request)
@@ -82,7 +79,7 @@ def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list
     return others[:n]
 
 
-def recommended(visit: Visit, reader: Reader, n: int) -> Found:
+def recommended(visit: Visit, reader: Reader, n: int) -> Sequence[tuple[Story, Recommendation, Story | None]]:
     """The best for this reader, without what he does not want; for one of whom nothing is kept, what is the best for anybody."""
     unwanted = dismissed(visit.request)
     found = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))

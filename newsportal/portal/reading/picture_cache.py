@@ -122,13 +122,12 @@ class PictureCache:
 
     def clear(self) -> tuple[int, int]:
         """Remove everything; answers how many files of how many bytes. Raises ``OSError`` for what cannot be removed."""
-        number = size = 0
-        for one in list(self.files()):
+        found = list(self.files())
+        for one in found:
             one.path.unlink(missing_ok=True)
-            number, size = number + 1, size + one.size
         with self._lock:
             self._known = None
-        return number, size
+        return len(found), sum(one.size for one in found)
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / name

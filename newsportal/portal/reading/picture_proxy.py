@@ -76,14 +76,6 @@ ENDINGS: Final = {media: ending for ending, media in TYPES.items()}
 ACCEPT: Final = "image/webp,image/png,image/jpeg,image/avif;q=0.9,image/*;q=0.8"
 
 
-class NoPicture(Exception):
-    """Raised for a picture that cannot be had or shown; ``reason`` is a slug."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 @dataclass(frozen=True, slots=True)
 class Ready:
     body: bytes
@@ -112,7 +104,7 @@ class PictureProxy:
         return cls(PictureCache(pictures.cache, pictures.cache_size), _policy(sources), sources.user_agent, max_pixels=pictures.max_pixels)
 
     async def picture(self, url: str, referer: str, *, thumb: bool) -> Ready:
-        """The picture at ``url`` as we show it, from the cache or its publisher. Raises :class:`NoPicture`.
+        """The picture at ``url`` as we show it, from the cache or its publisher. Raises ``NotApplicable`` where there is none.
 
         Many readers who ask at once wait for one request; one who goes away does not end it.
         """
@@ -136,12 +128,12 @@ class PictureProxy:
             return await self._write(name, large.body, THUMB_SIDE)
         until, why = self._failed.get(name, (0.0, ""))
         if monotonic() < until:
-            raise NoPicture(why)
+            raise NotApplicable(why)
         try:
             async with self._turn:
                 body = await self._fetched(url, referer)
                 return await self._write(name, body, FULL_SIDE)
-        except NoPicture as why_not:
+        except NotApplicable as why_not:
             self._failed[name] = (monotonic() + REST, why_not.reason)
             while len(self._failed) > MAX_FAILURES:
                 self._failed.popitem(last=False)
@@ -154,9 +146,9 @@ class PictureProxy:
         try:
             page = await egress.fetch_async(url, self._policy, timeout=SECONDS, headers=headers)
         except (EgressDenied, FetchFailed) as error:
-            raise NoPicture(error.reason) from error
+            raise NotApplicable(error.reason) from error
         if page.status != 200:
-            raise NoPicture(f"http-{page.status}")
+            raise NotApplicable(f"http-{page.status}")
         return page.body
 
     async def _write(self, name: str, body: bytes, side: int) -> Ready:
@@ -164,10 +156,7 @@ class PictureProxy:
             return await asyncio.to_thread(self._written, name, body, side)
 
     def _written(self, name: str, body: bytes, side: int) -> Ready:
-        try:
-            made = rewritten(body, side, max_pixels=self._max_pixels)
-        except NotApplicable as why:
-            raise NoPicture(why.reason) from why
+        made = rewritten(body, side, max_pixels=self._max_pixels)
         self.cache.put(f"{name}.{ENDINGS[made.type]}", made.body)
         return Ready(made.body, made.type)
 
@@ -187,17 +176,10 @@ PLACE: Final = re.compile("[1-9][0-9]{0,3}|[0-9a-f]{20}")  # where it stands in 
 
 
 @picture_router.get("/picture/{article_id}/{place}")
-async def picture(request: Request, article_id: str, place: str) -> Response:
-    return await _send_picture(request, article_id, place, thumb=False)
-
-
 @picture_router.get("/picture/{article_id}/{place}/thumb")
-async def thumb(request: Request, article_id: str, place: str) -> Response:
-    return await _send_picture(request, article_id, place, thumb=True)
-
-
-async def _send_picture(request: Request, article_id: str, place: str, *, thumb: bool) -> Response:
+async def picture(request: Request, article_id: str, place: str) -> Response:
     portal: Portal = request.app.state.portal
+    thumb: bool = request.scope["path"].endswith("/thumb")
     if portal.picture_proxy is None or not PLACE.fullmatch(place):
         return _none(NOT_HERE)
     found = await asyncio.to_thread(_stored, portal, article_id, place)
@@ -211,7 +193,7 @@ async def _send_picture(request: Request, article_id: str, place: str, *, thumb:
         return Response(status_code=304, headers=headers)
     try:
         ready: Ready = await portal.picture_proxy.picture(url, referer, thumb=thumb)
-    except NoPicture:
+    except NotApplicable:
         return _none(NOT_THERE)
     return Response(ready.body, media_type=ready.type, headers=headers)
 

@@ -56,15 +56,12 @@ def reader_of(request: Request) -> Reader:
     headers, found = request.headers, request.cookies.get(NAME, "")
     purpose = f"{headers.get('sec-purpose', '')} {headers.get('purpose', '')}"
     person = "prefetch" not in purpose and not MACHINES.search(headers.get("user-agent", ""))
-    return Reader(found if WELL_FORMED.fullmatch(found) else None, _wish(request), person)
-
-
-def _wish(request: Request) -> Wish:
+    wish: Wish = "browser" if "1" in (headers.get("sec-gpc"), headers.get("dnt")) else "on"
     if not request.app.state.portal.site.recommends:
-        return "portal"
-    if request.cookies.get(SWITCH) == "off":
-        return "off"
-    return "browser" if "1" in (request.headers.get("sec-gpc"), request.headers.get("dnt")) else "on"
+        wish = "portal"
+    elif request.cookies.get(SWITCH) == "off":
+        wish = "off"
+    return Reader(found if WELL_FORMED.fullmatch(found) else None, wish, person)
 
 
 def introduce(response: Response, request: Request, name: str) -> None:

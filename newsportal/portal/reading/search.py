@@ -12,11 +12,11 @@ from newsportal.errors import SearchError
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import FeedAddresses
-from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, SearchRequest, read_search, search_index
+from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, SearchRequest, search_from, search_index
 from newsportal.portal.reading.story_lists import Chip, Choice
 from newsportal.portal.render import render
 from newsportal.search.base import Results
-from newsportal.store.results import is_gallery, is_thread
+from newsportal.store.results import is_thread
 from newsportal.text import CONTROL, clean
 
 router = APIRouter()
@@ -36,7 +36,7 @@ class Facet:
 
 @router.get("/search")
 def search(request: Request, visit: Here) -> Response:
-    asked = read_search(visit)
+    asked = search_from(visit.text)
     results, away = look(visit, asked)
     return render(
         request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=fields_of(asked),
@@ -107,14 +107,10 @@ def names(visit: Visit) -> dict[str, dict[str | None, str]]:
 
 def kinds(visit: Visit) -> dict[str | None, str]:
     """The kinds of documents that the store has."""
-    sources = visit.portal.tally().by_source
-    threads, photos = any(map(is_thread, sources)), any(map(is_gallery, sources))
-    named = (
-        ("article", visit.say("Articles"), True),
-        ("thread", visit.say("Forum threads"), threads),
-        ("photos", visit.say("Photo stories"), photos),
-    )
-    return {name: label for name, label, there in named if there}
+    found: dict[str | None, str] = {"article": visit.say("Articles")}
+    if any(map(is_thread, visit.portal.tally().by_source)):
+        found["thread"] = visit.say("Forum threads")
+    return found | ({"photos": visit.say("Photo stories")} if visit.has_photos else {})
 
 
 def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:

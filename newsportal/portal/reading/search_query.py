@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Literal
 from urllib.parse import parse_qsl
 
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Portal
 from newsportal.portal.render import address
 from newsportal.search.base import MAX_QUERY_CHARS, Index, Query, Results
 from newsportal.text import clean
@@ -76,11 +76,6 @@ class SearchRequest:
             until=min(ends, default=None), sort=self.sort if self.text else "time", collapse=self.folds is None,
             offset=(self.page - 1) * limit, limit=limit, zone=zone,
         )  # fmt: skip
-
-
-def read_search(visit: Visit) -> SearchRequest:
-    """The search in the query's parameters."""
-    return search_from(visit.text)
 
 
 def parse_search(query: str) -> SearchRequest:

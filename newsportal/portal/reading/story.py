@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -15,7 +16,7 @@ from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading import assistant
-from newsportal.portal.reading.for_you import Suggested, further
+from newsportal.portal.reading.for_you import further
 from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
 from newsportal.portal.render import address, render
 from newsportal.portal.safe_text import body, minutes, paragraphs, pictures, title
@@ -57,8 +58,7 @@ def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle,
 def states(article: StoredArticle, earlier: Sequence[StoredArticle]) -> list[State]:
     """All states, the newest first. What is too long to be compared in time is shown as a whole."""
     whole = (*earlier, article)[-MOST_STATES:]
-    pairs = [(now, before) for before, now in zip((None, *whole), whole, strict=False)]
-    return [_state(now, before) for now, before in reversed(pairs)]
+    return [_state(now, before) for before, now in zip((None, *whole), whole, strict=False)][::-1]
 
 
 def _state(now: StoredArticle, before: StoredArticle | None) -> State:
@@ -117,18 +117,15 @@ def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: boo
     shown = picture_addresses(visit.portal, article)
     own = (post.floor or 0) + (1 if from_zero and post.place else 0)
     number = own if post.floor is not None and own > 0 else post.place + 1
+    label = visit.say(NAMES[number - 1]) if number <= len(NAMES) else visit.say("Floor %(num)d", num=number)
     return Floor(
-        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label(number, visit),
+        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label,
         author=clean(post.author) if post.author else None,
         by_opener=post.author is not None and post.author == article.author and number > 1, post=post, body=paragraphs(post.text),
         quoted=paragraphs(post.quoted or ""),
         pictures=tuple(replace(image, url=place) for image in post.images if (place := shown(image.url))),
         earlier=tuple(map(paragraphs, post.earlier)),
     )  # fmt: skip
-
-
-def label(number: int, visit: Visit) -> str:
-    return visit.say(NAMES[number - 1]) if number <= len(NAMES) else visit.say("Floor %(num)d", num=number)
 
 
 AT_ONCE = 2  # pictures that are loaded without waiting until they come into view: what stands on a screen at the beginning
@@ -147,51 +144,41 @@ class PictureView:
     waits: bool
 
 
-def gallery_view(
-    request: Request, story: Story, article: StoredArticle, gallery: StoredGallery, near: tuple[Story | None, ...]
-) -> Response:
+def gallery_view(request: Request, story: Story, article: StoredArticle, gallery: StoredGallery) -> Response:
     visit = Visit(request)
+    topic = visit.text("topic")
     pictures = picture_views(visit.portal, article.id, visit.portal.store.galleries.pictures(article.id))
-    older, newer = near
-    suggested: Sequence[Suggested] = further(visit, story.id)
+    older, newer = neighbours(visit.portal.store, story, topic)
     return render(
         request, "gallery.html", story=story, article=article, versions=story.versions, gallery=gallery, missing=numbered(gallery.missing),
-        pictures=pictures, lead=lead(article.text, pictures), older=older, newer=newer, topic=visit.text("topic"), suggested=suggested,
-        headlines=headlines(story, article),
+        pictures=pictures, lead=lead(article.text, pictures), older=older, newer=newer, topic=topic,
+        suggested=further(visit, story.id), headlines=headlines(story, article),
     )  # fmt: skip
 
 
 def picture_views(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> tuple[PictureView, ...]:
     """The pictures that can be shown. A place is the story's own, so one that cannot be shown leaves a gap in the numbers."""
     made: list[PictureView] = []
-    for picture in stored:
-        image = picture.image
-        address = address_of(portal, article_id, picture.place, image)
-        small = address_of(portal, article_id, picture.place, image, thumb=True)
-        if address is None or small is None:
-            continue
-        caption = clean(image.caption) if image.caption else None
-        made.append(PictureView(picture.place, address, small, caption, image.width, image.height, len(made) >= AT_ONCE))
+    for place, image in ((picture.place, picture.image) for picture in stored):
+        whole, small = (address_of(portal, article_id, place, image, thumb=thumb) for thumb in (False, True))
+        if whole is not None and small is not None:
+            caption = clean(image.caption) if image.caption else None
+            made.append(PictureView(place, whole, small, caption, image.width, image.height, len(made) >= AT_ONCE))
     return tuple(made)
 
 
 def numbered(missing: Sequence[int]) -> str:
     """Numbers of pages for people: ``3, 5–9``."""
-    runs: list[list[int]] = []
-    for number in sorted(set(missing)):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    by_gap = groupby(enumerate(sorted(set(missing))), lambda counted: counted[1] - counted[0])  # the same all through a run
+    runs = [[number for _place, number in run] for _gap, run in by_gap]
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
 def figures(pictures: Sequence[PictureView], text: Markup, base: str = "") -> Markup:
     """The story as HTML for feeds; addresses of our own begin with ``base``."""
     figure = Markup('<figure><img src="{}" alt="{}"><figcaption>{}</figcaption></figure>')
-    return Markup("\n").join(
-        (text, *(figure.format(absolute(one.address, base), one.caption or "", one.caption or "") for one in pictures))
-    )
+    shown = (figure.format(absolute(one.address, base), one.caption or "", one.caption or "") for one in pictures)
+    return Markup("\n").join((text, *shown))
 
 
 def absolute(address: str, base: str) -> str:
@@ -223,21 +210,18 @@ def story(request: Request, visit: Here, story_id: str) -> Response:
 @router.get("/story/{story_id}/{article_id}")
 def version(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
     """One version of a story. A version that was moved to another story leads there."""
-    store, editor = visit.portal.store, visit.may("edit")
-    article = store.article(article_id)
-    if article is None or (article.hidden is not None and not editor):
-        raise HTTPException(404)
+    article = or_404(assistant.visible(visit, article_id))
     if article.story_id != story_id:
         return RedirectResponse(f"/story/{article.story_id}/{article.id}", 303)
-    found = or_404(store.story(story_id, hidden=editor))
+    found = or_404(visit.portal.store.story(story_id, hidden=visit.may("edit")))
     return reading_view(request, found, next((one for one in found.versions if one.id == article_id), article))
 
 
 @router.get("/story/{story_id}/{article_id}/revisions")
 def revisions(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
     """The states of an article, the newest first, each with what differs from the one before."""
-    article = visit.portal.store.article(article_id)
-    if article is None or article.story_id != story_id or (article.hidden is not None and not visit.may("edit")):
+    article = assistant.visible(visit, article_id)
+    if article is None or article.story_id != story_id:
         raise HTTPException(404)
     return render(request, "revisions.html", article=article, states=states(article, visit.portal.store.revisions(article_id)))
 
@@ -247,11 +231,11 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
     thread = visit.portal.store.threads.thread(article.id) if is_thread(article.source) else None
     if thread is not None:
         return thread_view(request, found, article, thread)
-    topic = visit.text("topic")
-    older, newer = neighbours(visit.portal.store, found, topic)
     gallery = visit.portal.store.galleries.gallery(article.id) if is_gallery(article.source) else None
     if gallery is not None:
-        return gallery_view(request, found, article, gallery, (older, newer))
+        return gallery_view(request, found, article, gallery)
+    topic = visit.text("topic")
+    older, newer = neighbours(visit.portal.store, found, topic)
     shown = picture_addresses(visit.portal, article)
     near = neighbourhood(visit.portal.store, found.id)
     return render(

@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Response
 
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import by_day
-from newsportal.portal.reading.feeds import feed_addresses
+from newsportal.portal.reading.feeds import FILTERS, feed_addresses
 from newsportal.portal.render import address, render, topic_address
 from newsportal.search.overview import Overview
 from newsportal.store.results import Order, Story, StoryFilter, StoryPage
@@ -52,7 +52,6 @@ router = APIRouter()
 PAGE = 30
 LOOKS = 20  # pages of a list that are searched for unread stories: the last few days of a large portal
 SHARES = 8  # sites and categories that the page of a topic names: those that bring most
-FILTERS = ("site", "source", "category")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +127,8 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     found = unread_of(visit, which) if unread else visit.portal.store.stories(which)
     counted = dict(visit.portal.tally().by_topic)
     whole = visit.portal.overview(topic) if topic and not before and not any(chosen.values()) else None
-    ordered = "hottest" if order == "hottest" else None
     shown = "unread" if unread else None
-    here: dict[str, Any] = {"order": ordered, **chosen, "show": shown}
+    here: dict[str, Any] = {"order": "hottest" if order == "hottest" else None, **chosen, "show": shown}
     title = " · ".join(part for part in (topic, *chosen.values(), visit.portal.site.title) if part)
     return render(
         visit.request, "list.html", heading=heading, topic=topic, topics=visit.portal.topics(),
