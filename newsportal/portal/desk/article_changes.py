@@ -56,11 +56,8 @@ def caption(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:
     rooms = visit.portal.store.galleries
     before = {one.image.url: one.image.caption for one in rooms.pictures(id)}
     number = rooms.caption(id, captions, now=visit.portal.now())
-    changed: dict[str, Any] = {}
-    for one in rooms.pictures(id):
-        was, now = before.get(one.image.url), one.image.caption
-        if was != now:
-            changed[str(one.place)] = [(was or "")[:TOLD], (now or "")[:TOLD]]
+    after = [(str(one.place), before.get(one.image.url), one.image.caption) for one in rooms.pictures(id)]
+    changed = {place: [(was or "")[:TOLD], (now or "")[:TOLD]] for place, was, now in after if was != now}
     if number:
         log(visit.request, "article.caption", id, {"captions": changed})
     return number

@@ -152,5 +152,4 @@ def _form(
 
 def _entry(request: Request, name: str) -> dict[str, Any]:
     """What the file says of the destination. Raises a 404."""
-    found = or_404(entry_of(path_of(request).read_bytes(), LIST, name))
-    return found[1]
+    return or_404(entry_of(path_of(request).read_bytes(), LIST, name))[1]

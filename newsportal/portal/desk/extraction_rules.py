@@ -101,7 +101,8 @@ def wrappers(request: Request, portal: ThisPortal) -> Response:
 @router.get("/wrappers/{key}")
 def wrapper(request: Request, key: str) -> Response:
     source = place_of(request, key)
-    return _form(request, source, _texts(source))
+    rule = source.article or ArticleRule()
+    return _form(request, source, {**{name: getattr(rule, name) or "" for name in PARTS}, "remove": "\n".join(rule.remove)})
 
 
 @router.post("/wrappers/{key}/try")
@@ -143,11 +144,6 @@ def place_of(request: Request, key: str) -> ArticlePlace:
     found = or_404(next((one for one in places_of(config_of(request)) if one.key == key), None))
     path_of(request)
     return found
-
-
-def _texts(source: ArticlePlace) -> dict[str, str]:
-    rule = source.article or ArticleRule()
-    return {**{name: getattr(rule, name) or "" for name in PARTS}, "remove": "\n".join(rule.remove)}
 
 
 def _typed(fields: Form) -> dict[str, str]:
