@@ -67,9 +67,7 @@ def choose(wanted: str | None, accept: str, default: str) -> str:
     if wanted in LANGUAGES:
         return str(wanted)
     found = negotiate_locale(_accepted(accept), list(LANGUAGES), sep="-")
-    if found:
-        return found
-    return default if default in LANGUAGES else next(iter(LANGUAGES))
+    return found or (default if default in LANGUAGES else next(iter(LANGUAGES)))
 
 
 def _accepted(header: str) -> list[str]:
