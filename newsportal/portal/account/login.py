@@ -44,7 +44,6 @@ MINUTE = 60
 
 @open_router.get("/login")
 def login_form(request: Request) -> Response:
-    accounts_of(request)
     target = safe_next(Visit(request).text("next", 2000))
     if signed(request) is not None:
         return RedirectResponse(target, 303, headers={"cache-control": "no-store"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -99,8 +98,7 @@ def judge(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by
     changed = [article for article in found if (article.category, article.category_by) != (wanted, by)]
     for article in changed:
         visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
-        told: dict[str, Any] = {"category": [article.category, wanted], "by": [article.category_by, by]}
-        log(visit.request, "article.category", article.id, told)
+        log(visit.request, "article.category", article.id, {"category": [article.category, wanted], "by": [article.category_by, by]})
     return [article.id for article in changed]
 
 
@@ -180,9 +178,9 @@ def take_back(visit: Visit, key: str) -> int | None:
 
 
 def _hidden_again(visit: Visit, told: Mapping[str, Any]) -> int:
-    by_reason: dict[str, list[str]] = defaultdict(list)
+    by_reason: dict[str, list[str]] = {}
     for id, reason in told["before"].items():
-        by_reason[reason].append(id)
+        by_reason.setdefault(reason, []).append(id)
     return sum(len(hide_all(visit, ids, reason)) for reason, ids in by_reason.items())
 
 

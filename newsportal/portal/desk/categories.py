@@ -56,8 +56,7 @@ def add(request: Request, fields: Form) -> Response:
 
 @router.get("/categories/{name}/edit")
 def category(request: Request, name: str) -> Response:
-    found = _category_of(request, name)
-    return _form(request, found, _entry(request, name) or {"name": name})
+    return _form(request, _category_of(request, name), _entry(request, name) or {"name": name})
 
 
 @router.post("/categories/{name}/edit")

@@ -101,8 +101,7 @@ def _added(values: Mapping[str, Any]) -> Change:
 
 def _changed(name: str, values: Mapping[str, Any], before: Mapping[str, Any], seen: str | None) -> Change:
     """Columns that are not in the form any more go."""
-    gone = dict.fromkeys(before.get("columns") or ())
-    columns = {**gone, **(values["columns"] or {})} or None
+    columns = {**dict.fromkeys(before.get("columns") or ()), **(values["columns"] or {})} or None
     return set_entry(LIST, name, {**values, "columns": columns}, seen or None)
 
 

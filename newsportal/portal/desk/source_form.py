@@ -84,13 +84,11 @@ def many(request: Request, fields: Form) -> Response:
     way = cast(Way, fields.get("do", ""))
     if way not in WAYS:
         raise HTTPException(400)
-    config_of(request)
     keys = fields.getlist("key")
     if fields.get("all", ""):  # all that fit what the list was narrowed to
         asked = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
         keys = [found.source.key for found in visit.portal.health() if asked.fits(found, visit.portal)]
-    by_key = visit.portal.by_key
-    chosen = [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
+    chosen = [source for key in dict.fromkeys(keys) if (source := visit.portal.by_key.get(key)) is not None]
     if not chosen:
         return notify(request, back, _("Choose at least one source."))
     minutes = number_of(text) if (text := fields.get("interval", "").strip()) else None

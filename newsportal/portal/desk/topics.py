@@ -169,8 +169,7 @@ def new(request: Request) -> Response:
 def change(request: Request, name: str) -> Response:
     path = path_of(request)
     stamp = digest(path)
-    topic = or_404(load(path).topic(name))
-    return _form(request, typed_of(topic, stamp))
+    return _form(request, typed_of(or_404(load(path).topic(name)), stamp))
 
 
 @router.post("/topics/preview")
@@ -190,8 +189,7 @@ def save(request: Request, visit: Here, sent: Form) -> Response:
     try:
         undo = write(request, lambda file: edit(file, put(form.draft(), form.before), form.digest or None), action, name, details)
     except SourcesError as error:
-        known = load(path)
-        names = [topic.name for topic in known.topics]
+        names = [topic.name for topic in load(path).topics]
         place = names.index(form.before) if form.before in names else len(names)
         return _form(request, with_faults(form, error.problems, place, visit.clock.words), 422)
     except (EditConflict, NoSuchTopic) as error:
