@@ -60,10 +60,7 @@ def may(request: Request, right: Right) -> bool:
 
 
 class Needs:
-    """A dependency of a route: 401 for the anonymous, 403 for somebody without the right.
-
-    ``right`` is what the walk over routes reads.
-    """
+    """A dependency of a route: 401 for the anonymous, 403 for somebody without ``right``, which the walk over routes reads."""
 
     def __init__(self, right: Right) -> None:
         self.right = right
@@ -79,8 +76,7 @@ def needs(right: Right) -> Dependency:
 
 
 def accounts_of(request: Request) -> Accounts:
-    portal: Portal = request.app.state.portal
-    return portal.accounts
+    return cast(Accounts, request.app.state.portal.accounts)
 
 
 def log(request: Request, action: str, thing: str = "", details: Mapping[str, Any] | None = None) -> None:

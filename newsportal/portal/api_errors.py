@@ -81,8 +81,7 @@ def api_error_for(*errors: type[Exception], status: int, code: str, remedy: str 
 
 
 def of_paths(request: Request) -> bool:
-    path: str = request.scope["path"]
-    return path.startswith(PATHS)
+    return bool(request.scope["path"].startswith(PATHS))
 
 
 def answer(status: int, headers: Mapping[str, str] | None = None, error: Exception | None = None) -> JSONResponse:

@@ -83,17 +83,13 @@ from newsportal.sources import Sources
 from newsportal.store.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
-    front_page.router,
-    oembed.router,
-    web_app.router,
-    feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
+    *(page.router for page in (front_page, oembed, web_app, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is no topic
     *(page.router for page in (story_lists, photos, briefing, rising, boards)),
     picture_router,
     *(page.router for page in (assistant, events, event_editing)),
     *(page.router for page in (article_editing, articles, story, reader_profile, for_you, alerts, search)),
     marks.open_router,
-    *(page.router for page in (marks, runs, system, overview, login, people, sources_page)),
-    *(page.router for page in (source_trials, sources_editor)),
+    *(page.router for page in (marks, runs, system, overview, login, people, sources_page, source_trials, sources_editor)),
     source_form.router,  # behind those whose addresses would be keys
     *(
         page.router
@@ -123,10 +119,7 @@ class Static(StaticFiles):
 
 @cache
 def routes() -> tuple[BaseRoute, ...]:
-    """What a portal answers. Read once a process: FastAPI looks at the signatures of some 260 functions.
-
-    A route knows no application: its functions ask ``request.app``.
-    """
+    """What a portal answers, read once a process (FastAPI looks at some 260 signatures): its functions find their app by the request."""
     every = APIRouter()
     for router in OPEN:
         every.include_router(router, include_in_schema=False)
@@ -168,7 +161,10 @@ def create_app(
         queues=cached(queues) if queues is not None else None, first=sources, crawls=pushed is not None,
     )  # fmt: skip
     app.state.pushed, app.state.daily, app.state.settle = pushed or (lambda: None), daily, settle
-    _equip(app, reread_every)
+    app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), LogBuffer()
+    app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, now)
+    app.state.reloading = Reloading(app, reread_every)
+    app.state.suggesting = Suggesting(app.state.portal.store, sources)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)  # the innermost layer around the routes
@@ -179,12 +175,3 @@ def create_app(
     if sources.portal.proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(sources.portal.proxies))
     return app
-
-
-def _equip(app: FastAPI, reread_every: float) -> None:
-    portal: Portal = app.state.portal
-    sources = portal.config
-    app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), LogBuffer()
-    app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, portal.now)
-    app.state.reloading = Reloading(app, reread_every)
-    app.state.suggesting = Suggesting(portal.store, sources)

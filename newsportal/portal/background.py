@@ -129,7 +129,6 @@ class BackgroundThreads:
         if followed:
             yield Follower(self.accounts.marks, self.store, self.every, "marks")
             yield Follower(EventFollower(), self.store, self.every, "events")
-        if self.daily is not None and followed:
-            yield Follower(self.daily, self.store, self.every, "daily sums")
-        if followed:
+            if self.daily is not None:
+                yield Follower(self.daily, self.store, self.every, "daily sums")
             yield Warming(state.portal)

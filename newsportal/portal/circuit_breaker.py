@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from threading import Lock
 from time import monotonic
@@ -94,13 +95,7 @@ class Guarded:
         found = getattr(self._held, name)
         if name in self._parts:
             return Guarded(found, self._breaker)
-        if not callable(found) or name == "close":
-            return found
-
-        def ask(*args: Any, **kwargs: Any) -> Any:
-            return self._breaker.ask(found, *args, **kwargs)
-
-        return ask
+        return found if not callable(found) or name == "close" else partial(self._breaker.ask, found)
 
 
 def guard_store(store: Store) -> Store:

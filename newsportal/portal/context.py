@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 from urllib.parse import quote
 
 from fastapi import Depends
@@ -234,8 +234,7 @@ class Visit:
 
     def desk(self) -> list[tuple[str, list[Entry]]]:
         """The pages of the desk that who asks may see, in groups."""
-        seen = [(name, [entry for entry in entries if entry.leads(self)]) for name, entries in navigation.DESK]
-        return [(name, entries) for name, entries in seen if entries]
+        return [(name, seen) for name, entries in navigation.DESK if (seen := [entry for entry in entries if entry.leads(self)])]
 
     def categories(self) -> list[str]:
         return categories.names(self.portal.config, self.portal.tally().by_category)
@@ -311,8 +310,7 @@ async def visit_of(request: Request) -> Visit:
 
 
 async def portal_of(request: Request) -> Portal:
-    portal: Portal = request.app.state.portal
-    return portal
+    return cast(Portal, request.app.state.portal)
 
 
 Here = Annotated[Visit, Depends(visit_of)]

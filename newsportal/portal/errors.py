@@ -51,10 +51,9 @@ def on_http(request: Request, error: Exception) -> Response:
     if api_errors.of_paths(request) or bearer(request) is not None:
         return api_errors.of_http(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
-    if status == 401 and request.method not in SAFE:
-        return RedirectResponse("/login", 303)
     if status == 401:
-        return RedirectResponse(f"/login?next={quote(Visit(request).here, safe='')}", 303)
+        back = f"?next={quote(Visit(request).here, safe='')}" if request.method in SAFE else ""
+        return RedirectResponse(f"/login{back}", 303)
     return page(request, status)
 
 

@@ -42,10 +42,8 @@ SECURITY_HEADERS = {
 
 def hosts_of(bind: str, more: Iterable[str] = ()) -> tuple[str, ...]:
     """The names a portal answers to that listens on ``bind``: itself, loopback, ``more``; all numeric addresses if it listens on all."""
-    names = [*LOCAL_HOSTS, bind.strip("[]").lower(), *(name.strip("[]").lower() for name in more)]
-    if is_wildcard(bind):
-        names.append(ANY_ADDRESS)
-    return tuple(dict.fromkeys(names))
+    names = (name.strip("[]").lower() for name in (bind, *more))
+    return tuple(dict.fromkeys((*LOCAL_HOSTS, *names, *((ANY_ADDRESS,) if is_wildcard(bind) else ()))))
 
 
 def is_wildcard(bind: str) -> bool:
@@ -94,10 +92,8 @@ class RequestGuard:
         found = HOST_HEADER.fullmatch(header)
         if not found:
             return False
-        if ANY_HOST in self.hosts:
-            return True
         name = (found["address"] or found["name"]).lower().rstrip(".")
-        return name in self.hosts or (ANY_ADDRESS in self.hosts and is_literal(name))
+        return not self.hosts.isdisjoint((name, ANY_HOST)) or (ANY_ADDRESS in self.hosts and is_literal(name))
 
 
 REFUSED = PlainTextResponse(

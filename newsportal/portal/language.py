@@ -42,8 +42,7 @@ def catalog(language: str) -> Catalog:
     whole = Catalog(locale=language)
     folder = resources.files("newsportal.portal").joinpath("locale", language)
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        part = read_po(BytesIO(file.read_bytes()), locale=language)
-        for message in part:
+        for message in read_po(BytesIO(file.read_bytes()), locale=language):
             if message.id and message.id in whole:
                 raise ValueError(f"{file.name}: {message.id!r} stands in another file already")
             if message.id:
@@ -67,9 +66,7 @@ def choose(wanted: str | None, accept: str, default: str) -> str:
     if wanted in LANGUAGES:
         return str(wanted)
     found = negotiate_locale(_accepted(accept), list(LANGUAGES), sep="-")
-    if found:
-        return found
-    return default if default in LANGUAGES else next(iter(LANGUAGES))
+    return found or (default if default in LANGUAGES else next(iter(LANGUAGES)))
 
 
 def _accepted(header: str) -> list[str]:

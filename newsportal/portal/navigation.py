@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A way to a page: its address, its name (to be translated), the right it needs, and the condition under which it leads
-    somewhere.
-
-    None: no right, every visit. ``stored``: ``condition`` asks the store.
-    """
+    """A way to a page: its address, its name (to be translated), the right it needs (None: no right), and the condition under which it
+    leads somewhere (None: always). ``stored``: ``condition`` asks the store."""
 
     path: str
     name: str

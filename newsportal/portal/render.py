@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache, partial
 from importlib import resources
 from typing import Any
@@ -51,7 +51,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "address": address,
         "source_address": address_of,
     }
-    filters: dict[str, Callable[..., Any]] = {
+    made.filters |= {
         "clean": clean,
         "headline": lambda article: written(safe_text.title(article), script, article.language),
         "excerpt": lambda article, *limit: written(safe_text.excerpt(article, *limit), script, article.language),
@@ -74,7 +74,6 @@ def environment(language: str, script: str = "original") -> Environment:
         "is_gallery": lambda article: is_gallery(article.source),
         "is_thread": lambda article: is_thread(article.source),
     }
-    made.filters |= filters
     return made
 
 

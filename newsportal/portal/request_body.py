@@ -112,14 +112,10 @@ async def _whole(receive: Receive, most: int) -> Receive:
         body = await asyncio.wait_for(_read(receive, most), PATIENCE)
     except TimeoutError as error:
         raise Refused(408, "It took too long to arrive.") from error
-    given = False
+    read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return read.pop() if read else await receive()
 
     return again
 

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 from newsportal.events.summaries import beginning
 from newsportal.extractors.article.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL, TAGS
 from newsportal.items import Image
-from newsportal.store.results import StoredArticle
+from newsportal.store.results import StoredArticle, host
 from newsportal.text import CJK, CONTROL, clean
 from newsportal.text.scripts import CONVERSIONS, convert, convert_html
 from newsportal.text.scripts import TAGS as SCRIPT_TAGS
@@ -134,13 +134,7 @@ def web_address(url: str | None) -> str | None:
 
 def site_name(article: StoredArticle) -> str:
     """Whose article it is: the site's name, else the host of its address."""
-    if article.site and clean(article.site):
-        return clean(article.site)
-    try:
-        host = urlsplit(article.url).hostname or ""
-    except ValueError:
-        host = ""
-    return host.removeprefix("www.") or clean(article.source)
+    return clean(article.site or "") or host(article.url).removeprefix("www.") or clean(article.source)
 
 
 def title(article: StoredArticle) -> str:

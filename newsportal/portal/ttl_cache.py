@@ -116,9 +116,8 @@ class CostlyValue(Generic[T]):
 
     def stop(self) -> None:
         """Waits for what is being made: the store is closed next."""
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout=10)
+        if self._thread is not None:
+            self._thread.join(timeout=10)
 
     def _renew_in_thread(self) -> None:
         try:

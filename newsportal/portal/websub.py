@@ -39,10 +39,8 @@ class Subscriber(PeriodicThread):
         self, store: Store, sources: Sources, now: Callable[[], datetime] = lambda: datetime.now(UTC), every: float = EVERY
     ) -> None:
         super().__init__("subscriber", every, first=every, retry=every)
-        self._store = store
-        self._sources = sources
-        self._policy = egress.Policy(tuple(sources.politeness.allow_private))
-        self._now = now
+        self._store, self._now = store, now
+        self.follow(sources)
 
     def follow(self, sources: Sources) -> None:
         """``sources.yaml`` was changed."""

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
 from math import ceil
-from typing import Any
+from typing import Any, cast
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -44,7 +44,6 @@ MINUTE = 60
 
 @open_router.get("/login")
 def login_form(request: Request) -> Response:
-    accounts_of(request)
     target = safe_next(Visit(request).text("next", 2000))
     if signed(request) is not None:
         return RedirectResponse(target, 303, headers={"cache-control": "no-store"})
@@ -77,8 +76,7 @@ def limiter_of(request: Request) -> CapacityLimiter:
     state = request.app.state
     if not hasattr(state, "signing_in"):
         state.signing_in = CapacityLimiter(AT_ONCE)
-    found: CapacityLimiter = state.signing_in
-    return found
+    return cast(CapacityLimiter, state.signing_in)
 
 
 def _tried(request: Request, accounts: Accounts, name: str, password: str) -> tuple[timedelta, Person | None]:

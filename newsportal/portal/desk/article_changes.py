@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -56,11 +55,8 @@ def caption(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:
     rooms = visit.portal.store.galleries
     before = {one.image.url: one.image.caption for one in rooms.pictures(id)}
     number = rooms.caption(id, captions, now=visit.portal.now())
-    changed: dict[str, Any] = {}
-    for one in rooms.pictures(id):
-        was, now = before.get(one.image.url), one.image.caption
-        if was != now:
-            changed[str(one.place)] = [(was or "")[:TOLD], (now or "")[:TOLD]]
+    after = [(str(one.place), before.get(one.image.url), one.image.caption) for one in rooms.pictures(id)]
+    changed = {place: [(was or "")[:TOLD], (now or "")[:TOLD]] for place, was, now in after if was != now}
     if number:
         log(visit.request, "article.caption", id, {"captions": changed})
     return number
@@ -102,8 +98,7 @@ def judge(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by
     changed = [article for article in found if (article.category, article.category_by) != (wanted, by)]
     for article in changed:
         visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
-        told: dict[str, Any] = {"category": [article.category, wanted], "by": [article.category_by, by]}
-        log(visit.request, "article.category", article.id, told)
+        log(visit.request, "article.category", article.id, {"category": [article.category, wanted], "by": [article.category_by, by]})
     return [article.id for article in changed]
 
 
@@ -183,9 +178,9 @@ def take_back(visit: Visit, key: str) -> int | None:
 
 
 def _hidden_again(visit: Visit, told: Mapping[str, Any]) -> int:
-    by_reason: dict[str, list[str]] = defaultdict(list)
+    by_reason: dict[str, list[str]] = {}
     for id, reason in told["before"].items():
-        by_reason[reason].append(id)
+        by_reason.setdefault(reason, []).append(id)
     return sum(len(hide_all(visit, ids, reason)) for reason, ids in by_reason.items())
 
 

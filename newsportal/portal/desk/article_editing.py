@@ -117,17 +117,17 @@ def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
     article, said, visit = sheet.article, sheet.correction, Visit(request)
     changes: dict[str, Any] = dict(said or {})
     drafted = replace(article, **changes)
-    lines: list[DiffLine] = difference(article.text, drafted.text) if said and "text" in said else []
+    lines: list[DiffLine] = difference(article.text, drafted.text) if "text" in changes else []
     dates = [visit.clock.full(one) if one else visit.say(_("none")) for one in (article.published, drafted.published)]
     return render(
         request, "edit.html", 422 if sheet.wrong and "hx-request" not in request.headers else status, article=article,
         here=page_of(article),
         typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **sheet.typed, "seen": str(article.revision)},
         wrong=sheet.wrong, compared=said is not None, changed=sheet.changed and said is not None,
-        title=in_line(article.title, drafted.title) if said and "title" in said else None,
-        author=in_line(article.author or "", drafted.author or "") if said and "author" in said else None,
-        published=dates if said and "published" in said else None, lines=lines, marked_up=bool(said and "text" in said and is_same(lines)),
-        preview=body(drafted, picture_addresses(visit.portal, drafted)) if said and "text" in said else None,
+        title=in_line(article.title, drafted.title) if "title" in changes else None,
+        author=in_line(article.author or "", drafted.author or "") if "author" in changes else None,
+        published=dates if "published" in changes else None, lines=lines, marked_up="text" in changes and is_same(lines),
+        preview=body(drafted, picture_addresses(visit.portal, drafted)) if "text" in changes else None,
         has_text=has_text(article), photo_story=is_gallery(article.source),
     )  # fmt: skip
 

@@ -56,8 +56,7 @@ def add(request: Request, fields: Form) -> Response:
 
 @router.get("/categories/{name}/edit")
 def category(request: Request, name: str) -> Response:
-    found = _category_of(request, name)
-    return _form(request, found, _entry(request, name) or {"name": name})
+    return _form(request, _category_of(request, name), _entry(request, name) or {"name": name})
 
 
 @router.post("/categories/{name}/edit")
@@ -78,10 +77,10 @@ def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response
     """Write a category. One that comes with newsportal keeps its name: under another one it would be two."""
     name = found.name if found is not None and found.packaged is not None else fields.get("name", "").strip()
     values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
-    there = found is not None and found.configured is not None
+    former = found.name if found is not None and found.configured is not None else None
     kept = [entry.name for entry in config_of(request).categories]
-    place = kept.index(found.name) if found is not None and there else len(kept)
-    change = put(values, found.name if found is not None and there else None, fields.get("seen") or None)
+    place = kept.index(former) if former is not None else len(kept)
+    change = put(values, former, fields.get("seen") or None)
     try:
         undo = write(request, lambda path: edit(path, change), "category.change" if found else "category.add", name, values)
     except (NewsportalError, OSError) as error:

@@ -81,8 +81,7 @@ def _taken(request: Request, sent: FormData) -> Response:
         return _list(request, (visit.say("Choose a file."),), name, 422)
     form = "csv" if file.filename.lower().endswith(".csv") else "jsonl"
     called = file.filename.replace("\\", "/").rpartition("/")[2][:NAME_CHARS]
-    wrong = bad_lines(file.file, form, called, encoding)
-    if wrong:
+    if wrong := bad_lines(file.file, form, called, encoding):
         return _list(request, tuple(visit.clock.says(one.message) for one in wrong), name, 422)
     file.file.seek(0)
     documents = (document for document in read_stream(file.file, form, called, encoding) if not is_empty(document))

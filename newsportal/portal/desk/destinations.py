@@ -101,8 +101,7 @@ def _added(values: Mapping[str, Any]) -> Change:
 
 def _changed(name: str, values: Mapping[str, Any], before: Mapping[str, Any], seen: str | None) -> Change:
     """Columns that are not in the form any more go."""
-    gone = dict.fromkeys(before.get("columns") or ())
-    columns = {**gone, **(values["columns"] or {})} or None
+    columns = {**dict.fromkeys(before.get("columns") or ()), **(values["columns"] or {})} or None
     return set_entry(LIST, name, {**values, "columns": columns}, seen or None)
 
 
@@ -152,5 +151,4 @@ def _form(
 
 def _entry(request: Request, name: str) -> dict[str, Any]:
     """What the file says of the destination. Raises a 404."""
-    found = or_404(entry_of(path_of(request).read_bytes(), LIST, name))
-    return found[1]
+    return or_404(entry_of(path_of(request).read_bytes(), LIST, name))[1]

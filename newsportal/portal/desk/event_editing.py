@@ -41,8 +41,7 @@ def change(request: Request, visit: Here, event_id: str, sent: Form) -> Response
         else:
             raise HTTPException(422)
     except StoreError:
-        wrong = {"rename": LONG_TITLE, "split": NO_STORIES, "join": NO_OTHER}.get(do, CHANGED)
-        return notify(request, here, wrong)
+        return notify(request, here, {"rename": LONG_TITLE, "split": NO_STORIES, "join": NO_OTHER}.get(do, CHANGED))
     return notify(request, here, _("The event was changed."), undo=f"{here}/undo/{number}")
 
 

@@ -18,7 +18,7 @@ from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
-from newsportal.services.trying.crosscheck import PARTS, CrossCheck, cross_check, places_of, rule_of
+from newsportal.services.trying.crosscheck import PARTS, cross_check, places_of, rule_of
 from newsportal.services.trying.saved import archive_of, page_at, pages_of
 from newsportal.services.trying.templates import forget_site, learn_saved, library_of, looks, readings, row_of, rows_of
 from newsportal.sources import edit, mask
@@ -46,13 +46,11 @@ def _list(request: Request, more: dict[str, Any] | None = None, status: int = 20
 def tried(request: Request, visit: Here, fields: Form) -> Response:
     """What the template-free reader and the site's template make of a page."""
     url, html = fields.get("url", "").strip(), fields.get("html", "")
-    known = config_of(request)
     more: dict[str, Any] = {"url": url, "html": html}
     try:
-        page = page_at(known, url, html, visit.portal.now())
+        page = page_at(config_of(request), url, html, visit.portal.now())
     except NewsportalError as error:
-        text = mask(visit.clock.says(error.message))
-        return _list(request, {**more, "fault": text}, 422)
+        return _list(request, {**more, "fault": mask(visit.clock.says(error.message))}, 422)
     return _list(request, {**more, "read": readings(library_of(visit.portal.store)[0], page)})
 
 
@@ -60,10 +58,9 @@ def tried(request: Request, visit: Here, fields: Form) -> Response:
 def learn(request: Request, portal: ThisPortal) -> Response:
     """Let the library learn from the saved pages of the sources' sites."""
     try:
-        done = learn_saved(portal.store, config_of(request), portal.now())
+        pages, more = or_404(learn_saved(portal.store, config_of(request), portal.now()))
     except NewsportalError as error:
         return redirect_with(request, "/templates", str(error))
-    pages, more = or_404(done)
     log(request, "template.learn", "", {"pages": pages, "templates": more})
     return notify(request, "/templates", _("%(pages)s saved pages were read; %(more)s templates more."), pages=pages, more=more)
 
@@ -101,7 +98,8 @@ def wrappers(request: Request, portal: ThisPortal) -> Response:
 @router.get("/wrappers/{key}")
 def wrapper(request: Request, key: str) -> Response:
     source = place_of(request, key)
-    return _form(request, source, _texts(source))
+    rule = source.article or ArticleRule()
+    return _form(request, source, {**{name: getattr(rule, name) or "" for name in PARTS}, "remove": "\n".join(rule.remove)})
 
 
 @router.post("/wrappers/{key}/try")
@@ -116,10 +114,8 @@ def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
     try:
         pages, whence = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
     except NewsportalError as error:
-        text = mask(visit.clock.says(error.message))
-        return _form(request, source, texts, {**more, "trouble": text}, 422)
-    found: CrossCheck = cross_check(rule, pages)
-    return _form(request, source, texts, {**more, "check": found, "whence": whence, "asked": len(pages)})
+        return _form(request, source, texts, {**more, "trouble": mask(visit.clock.says(error.message))}, 422)
+    return _form(request, source, texts, {**more, "check": cross_check(rule, pages), "whence": whence, "asked": len(pages)})
 
 
 @router.post("/wrappers/{key}/save")
@@ -145,16 +141,10 @@ def place_of(request: Request, key: str) -> ArticlePlace:
     return found
 
 
-def _texts(source: ArticlePlace) -> dict[str, str]:
-    rule = source.article or ArticleRule()
-    return {**{name: getattr(rule, name) or "" for name in PARTS}, "remove": "\n".join(rule.remove)}
-
-
 def _typed(fields: Form) -> dict[str, str]:
     return {name: fields.get(name, "").strip() for name in PARTS}
 
 
 def _form(request: Request, source: ArticlePlace, texts: dict[str, str], more: dict[str, Any] | None = None, status: int = 200) -> Response:
-    known = config_of(request)
     values = {"fault": "", "trouble": "", "check": None, "whence": "", "asked": 0, "url": "", "html": "", **(more or {})}
-    return render(request, "wrapper.html", status, source=source, texts=texts, archive=archive_of(known), **values)
+    return render(request, "wrapper.html", status, source=source, texts=texts, archive=archive_of(config_of(request)), **values)

@@ -9,10 +9,10 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.messages import Message
 from newsportal.portal.access import may, needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.articles import FILTERS
+from newsportal.portal.desk.sources import in_words
 from newsportal.portal.monitor.process_metrics import disk as disk_of
 from newsportal.portal.render import render
 from newsportal.services.accounts import Right
@@ -121,8 +121,4 @@ def desk(request: Request, visit: Here) -> Response:
 
 def trouble(one: Judged, visit: Visit) -> dict[str, object]:
     """A failing source with why, and what to do. ``editable``: the file has an entry of it."""
-    says, health, remedy = visit.clock.says, one.health, one.health.remedy()
-    return {
-        "source": one.source, "state": says(Message(f"state.{health.state}")), "reason": says(health.reason()),
-        "remedy": says(remedy) if remedy else None, "editable": one.source.key in visit.portal.by_key,
-    }  # fmt: skip
+    return {"source": one.source, **in_words(one, visit), "editable": one.source.key in visit.portal.by_key}

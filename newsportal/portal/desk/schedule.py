@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -101,11 +102,6 @@ def cells(expected: Sequence[float] | None, on: frozenset[int], first: int) -> t
 
 
 def spans(hours: Sequence[int]) -> str:
-    """``6-9,18-23`` for the hours of the file."""
-    found: list[list[int]] = []
-    for hour in sorted(hours):
-        if found and hour == found[-1][1] + 1:
-            found[-1][1] = hour
-        else:
-            found.append([hour, hour])
-    return ",".join(f"{start}-{end}" if start < end else str(start) for start, end in found)
+    """``6-9,18-23`` for the hours of the file, which are in order."""
+    runs = [[hour for _, hour in run] for _, run in groupby(enumerate(hours), lambda placed: placed[1] - placed[0])]
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -6,6 +6,7 @@ What a text may be, ``newsportal.sources`` decides: a field hands on what was ty
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import quote
@@ -218,17 +219,16 @@ def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
     value: Any = entry
     for step in field.key.split("."):
         value = value.get(step) if isinstance(value, Mapping) else value if step == "method" else None  # a method's name alone
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
     if field.way == "topics":
-        return tuple(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else (str(value),) if value else ()
+        return tuple(map(str, value)) if listed else (str(value),) if value else ()
     if field.way == "lines":
-        return "\n".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value or "")
+        return "\n".join(map(str, value)) if listed else str(value or "")
     if field.way == "switch":
         return "yes" if (field.usual if value is None else value) else ""
     if field.way == "exception":
         return "" if value is None else "yes" if value else "no"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ",".join(map(str, value))
-    return "" if value is None else str(value)
+    return ",".join(map(str, value)) if listed else "" if value is None else str(value)
 
 
 def meant(field: Field, sent: FormFields) -> Any:
@@ -248,13 +248,10 @@ def meant(field: Field, sent: FormFields) -> Any:
 
 def number_of(text: str) -> int | float | str:
     """A number as it is; anything else as it was typed, for the checks to tell of it."""
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def values_of(form: Iterable[Group], sent: FormFields) -> dict[str, Any]:

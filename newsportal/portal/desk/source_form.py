@@ -10,12 +10,11 @@ from typing import Any, Final, cast
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.messages import Message
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, number_of, values_of, written
 from newsportal.portal.desk.source_trials import start_trial
-from newsportal.portal.desk.sources import Filter, line
+from newsportal.portal.desk.sources import Filter, in_words, line
 from newsportal.portal.desk.sources_yaml import (
     ELSEWHERE,
     NOT_WRITTEN,
@@ -40,7 +39,7 @@ from newsportal.sources.changing import WAYS, EntryChanged, Way, change_many, dr
 from newsportal.sources.editing import OtherKeys, append_entry
 from newsportal.sources.history import versions
 from newsportal.sources.splicing import name_of
-from newsportal.sources.watched import judged, watched
+from newsportal.sources.watched import judged
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -85,13 +84,11 @@ def many(request: Request, fields: Form) -> Response:
     way = cast(Way, fields.get("do", ""))
     if way not in WAYS:
         raise HTTPException(400)
-    config_of(request)
     keys = fields.getlist("key")
     if fields.get("all", ""):  # all that fit what the list was narrowed to
         asked = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
         keys = [found.source.key for found in visit.portal.health() if asked.fits(found, visit.portal)]
-    by_key = visit.portal.by_key
-    chosen = [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
+    chosen = [source for key in dict.fromkeys(keys) if (source := visit.portal.by_key.get(key)) is not None]
     if not chosen:
         return notify(request, back, _("Choose at least one source."))
     minutes = number_of(text) if (text := fields.get("interval", "").strip()) else None
@@ -241,20 +238,16 @@ def field_view(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> F
 def _doing(visit: Visit, found: Entry) -> dict[str, Any]:
     """How the source does: its health, its last visits, its entries of the last days, the hub pages that it follows."""
     portal = visit.portal
-    named = [one for one in watched(config_of(visit.request)) if one.key == found.source.key]
+    named = [one for one in portal.sources if one.key == found.source.key]
     if not named:
         return {"health": None}
     (judgement,) = judged(portal.store, named, visit.clock.local(visit.clock.now))
-    remedy = judgement.health.remedy()
-    visits = portal.store.visits.recent([found.source.key], each=LATEST).get(found.source.key, ())
     return {
         "health": judgement.health,
-        "state": visit.clock.says(Message(f"state.{judgement.health.state}")),
-        "reason": visit.clock.says(judgement.health.reason()),
-        "remedy": visit.clock.says(remedy) if remedy else None,
+        **in_words(judgement, visit),
         "line": line(judgement.days),
         "days": judgement.days,
-        "visits": visits,
+        "visits": portal.store.visits.recent([found.source.key], each=LATEST).get(found.source.key, ()),
         "hubs": [
             (url, page.found, datetime.fromtimestamp(page.asked, UTC))
             for url, page in portal.store.source_state(found.source.key).hubs.items()

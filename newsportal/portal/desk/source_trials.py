@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from typing import Any, cast, get_args
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
@@ -41,6 +40,7 @@ from newsportal.sources.editing import EditConflict
 from newsportal.sources.timing import visit_soon
 from newsportal.sources.watched import Watched
 from newsportal.store.lists import ArticleFilter
+from newsportal.store.results import host
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -64,13 +64,10 @@ def new_form(request: Request) -> Response:
 
 
 @router.post("/sources/new")
-def begin(request: Request, fields: Form) -> Response:
+def begin(request: Request, visit: Here, fields: Form) -> Response:
     """Look at what was pasted: addresses, one a line, or an OPML list."""
-    text, kind = fields.get("addresses", "").strip(), fields.get("kind", "")
-    visit = Visit(request)
-    known, everything = config_of(request), bool(fields.get("everything"))
-    if kind not in get_args(Family):
-        kind = ""
+    text, known, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
+    family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
     if text.startswith("<"):
         return _begun(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
     addresses = text.split()
@@ -79,8 +76,7 @@ def begin(request: Request, fields: Form) -> Response:
         return _new_page(request, fields, fault)
     if wrong := next((address for address in addresses if not _is_address(address)), None):
         return _new_page(request, fields, visit.say(NO_ADDRESS, address=wrong[:100]))
-    family = cast("Family | None", kind or None)
-    about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
+    about = {"what": "new", "addresses": text, "kind": family or "", "everything": everything}
     return _begun(request, about, lambda tell: look_at_addresses(addresses, known, tell, kind=family, everything=everything), fields)
 
 
@@ -107,11 +103,8 @@ async def upload(request: Request) -> Response:
 
 def _is_address(text: str) -> bool:
     """Whether it may be asked for: words without a dot are what somebody looks for, not where it stands."""
-    try:
-        host = urlsplit(text if "://" in text else f"https://{text}").hostname or ""
-    except ValueError:
-        return False
-    return host == "localhost" or any(sign in host for sign in ".。:")
+    name = host(text if "://" in text else f"https://{text}")
+    return name == "localhost" or any(sign in name for sign in ".。:")
 
 
 @router.post("/sources/{key}/test")
@@ -215,7 +208,8 @@ def _new_page(
     file_fault: str | None = None,
 ) -> Response:
     visit = Visit(request)
-    given = fields or FormFields({"addresses": _shared_address(visit)})
+    shared = ADDRESS.search(visit.text("text", 2000) or "")  # so telephones share; the bookmarklet sends ``url``
+    given = fields or FormFields({"addresses": visit.text("url", 2000) or (shared[0] if shared else "")})
     return render(
         request, "source_new.html", status if fault or file_fault else 200, addresses=given.get("addresses", ""),
         kind=given.get("kind", ""), everything=given.get("everything", ""),
@@ -223,12 +217,6 @@ def _new_page(
         kinds=[(kind, visit.say(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
         most=MAX_ADDRESSES, file=path_of(request), bookmarklet=BOOKMARKLET % base_address(request),
     )  # fmt: skip
-
-
-def _shared_address(visit: Visit) -> str:
-    """What the bookmarklet or another app shared: ``url``, else the first address in ``text``, as telephones do it."""
-    found = ADDRESS.search(visit.text("text", 2000) or "")
-    return visit.text("url", 2000) or (found[0] if found else "")
 
 
 def _trial_page(

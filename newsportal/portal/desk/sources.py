@@ -64,8 +64,7 @@ def sources(request: Request, visit: Here) -> Response:
     families = Counter(map(_family, found))
     asked = Filter(visit.text("q"), visit.text("state"), visit.text("kind"))
     chosen = [one for one in found if asked.fits(one, visit.portal)]
-    way = visit.text("sort")
-    sort: Sort = next((name for name in SORTS if name == way), "health")
+    sort: Sort = next((name for name in SORTS if name == visit.text("sort")), "health")
     chosen.sort(key=SORTS[sort])
     last = max(1, -(-len(chosen) // SHOWN))
     page = min(max(1, visit.whole("page")), last)
@@ -91,14 +90,18 @@ def addresses(source: Source | None) -> str:
 
 def _row(one: Judged, visit: Visit) -> dict[str, object]:
     """A row of the list: ``line`` is the path of the drawing of the last days' entries; ``editable``: the file has an entry of it."""
-    remedy = one.health.remedy()
     source = visit.portal.by_key.get(one.source.key)
     kind = KINDS.get(FAMILIES.get(_family(one), ""), "")
     return {
-        "judged": one, "state": visit.clock.says(Message(f"state.{one.health.state}")), "reason": visit.clock.says(one.health.reason()),
-        "remedy": visit.clock.says(remedy) if remedy else None, "line": line(one.days), "total": sum(one.days),
+        "judged": one, **in_words(one, visit), "line": line(one.days), "total": sum(one.days),
         "kind": visit.say(kind) if kind else _family(one), "address": addresses(source), "editable": source is not None,
     }  # fmt: skip
+
+
+def in_words(one: Judged, visit: Visit) -> dict[str, str | None]:
+    """How a source does, why, and what helps, in the reader's language."""
+    says, health, remedy = visit.clock.says, one.health, one.health.remedy()
+    return {"state": says(Message(f"state.{health.state}")), "reason": says(health.reason()), "remedy": says(remedy) if remedy else None}
 
 
 def line(days: Sequence[int]) -> str:

@@ -48,17 +48,12 @@ def path_of(request: Request) -> Path:
 
 def entry(request: Request, key: str) -> Entry:
     """The source ``feed:NAME``; 404 where there is none."""
-    kind = FAMILIES.get(key.partition(":")[0])
-    source = next((one for one in config_of(request).find(key) if one.key == key), None)
-    if kind is None or source is None:
-        raise HTTPException(404)
+    kind = or_404(FAMILIES.get(key.partition(":")[0]))
+    source = or_404(next((one for one in config_of(request).find(key) if one.key == key), None))
     try:
-        found = entry_of(path_of(request).read_bytes(), kind, source.name)
-    except OSError:
-        found = None
-    if found is None:
-        raise HTTPException(404)
-    return Entry(source, kind, *found)
+        return Entry(source, kind, *or_404(entry_of(path_of(request).read_bytes(), kind, source.name)))
+    except OSError as error:
+        raise HTTPException(404) from error
 
 
 def write(

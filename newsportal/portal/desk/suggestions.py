@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from fastapi import APIRouter, Request, Response
@@ -33,7 +33,7 @@ class Suggesting:
 
     def follow(self, sources: Sources) -> None:
         """``sources.yaml`` was changed: what it visits now is no suggestion."""
-        visited = tuple(_addresses(sources))
+        visited = tuple(url for source in sources.all() if isinstance(source, Place) for url in source.addresses)
         if visited != self._visited:
             self._visited = visited
             self._counted = CostlyValue(lambda: self._count(visited), "suggestions", SECONDS, spare=0)
@@ -47,10 +47,6 @@ class Suggesting:
         for article in islice(self._store.all_articles(), SAMPLE):
             counting.take(article)
         return counting.suggestions(SHOWN)
-
-
-def _addresses(sources: Sources) -> Iterator[str]:
-    return (url for source in sources.all() if isinstance(source, Place) for url in source.addresses)
 
 
 router = APIRouter()

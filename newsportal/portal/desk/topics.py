@@ -28,7 +28,7 @@ from newsportal.services.accounts import Right
 from newsportal.services.jobs.desk import Busy
 from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
 from newsportal.services.topics.changing import marked as marked_topics
-from newsportal.services.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
+from newsportal.services.topics.preview import DAYS, SHOWN, counts, lead, preview
 from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
 from newsportal.sources.loading import built_in
 from newsportal.sources.timing import ENGINE, refusal
@@ -169,8 +169,7 @@ def new(request: Request) -> Response:
 def change(request: Request, name: str) -> Response:
     path = path_of(request)
     stamp = digest(path)
-    topic = or_404(load(path).topic(name))
-    return _form(request, typed_of(topic, stamp))
+    return _form(request, typed_of(or_404(load(path).topic(name)), stamp))
 
 
 @router.post("/topics/preview")
@@ -183,16 +182,14 @@ def tried(request: Request, sent: Form) -> Response:
 
 
 @router.post("/topics/save")
-def save(request: Request, sent: Form) -> Response:
+def save(request: Request, visit: Here, sent: Form) -> Response:
     form, path = typed(sent), path_of(request)
-    visit = Visit(request)
     action, name = "topic.change" if form.before else "topic.add", form.draft().name
     details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
     try:
         undo = write(request, lambda file: edit(file, put(form.draft(), form.before), form.digest or None), action, name, details)
     except SourcesError as error:
-        known = load(path)
-        names = [topic.name for topic in known.topics]
+        names = [topic.name for topic in load(path).topics]
         place = names.index(form.before) if form.before in names else len(names)
         return _form(request, with_faults(form, error.problems, place, visit.clock.words), 422)
     except (EditConflict, NoSuchTopic) as error:
@@ -278,13 +275,10 @@ def _form(request: Request, form: Typed, status: int = 200) -> Response:
 def _preview(request: Request, form: Typed) -> dict[str, Any]:
     """What the form's words find, each story with its title and the beginning of its text, the words marked."""
     portal = Visit(request).portal
-    found: Preview | None = None
-    if form.name.strip() or form.any or form.must:
-        found = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now())
-    shown = [
-        (one, marked(one_line(one.article.title), one.words), snippet(lead(one.article), one.words))
-        for one in (found.newest if found else ())
-    ]
+    asked = form.name.strip() or form.any or form.must
+    found = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now()) if asked else None
+    newest = found.newest if found else ()
+    shown = [(one, marked(one_line(one.article.title), one.words), snippet(lead(one.article), one.words)) for one in newest]
     return {"found": found, "shown": shown, "days": DAYS, "most": SHOWN}
 
 

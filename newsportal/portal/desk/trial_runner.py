@@ -68,7 +68,7 @@ class Looks:
         """Begin ``work`` as soon as there is room. Raises ``TooMany``."""
         now = monotonic()
         with self._lock:
-            self._forget(now)
+            self._looks = {id: look for id, look in self._looks.items() if not look.done or now - look.seen <= KEPT}
             if sum(not look.done for look in self._looks.values()) >= self._most:
                 raise TooMany("too many look at other sites already: try again in a minute")
             look = Look(secrets.token_urlsafe(12), owner, about, now, now)
@@ -108,7 +108,3 @@ class Looks:
                 look.error = NewsportalError(f"{type(error).__name__}: {error}")
             finally:
                 look.done = True
-
-    def _forget(self, now: float) -> None:
-        for id in [id for id, look in self._looks.items() if look.done and now - look.seen > KEPT]:
-            del self._looks[id]

@@ -162,22 +162,16 @@ def log(request: Request) -> Response:
 
 
 def log_of(request: Request, visit: Visit) -> dict[str, Any]:
-    files = log_files(visit.portal)
-    level, words, name = visit.text("level", 10), visit.text("words", 100), visit.text("file", 100)
-    chosen_file = log_file(visit.portal, name)
-    failed = False
+    level, words = visit.text("level", 10), visit.text("words", 100)
+    file, failed = log_file(visit.portal, visit.text("file", 100)), False
+    ring: LogBuffer = request.app.state.ring
     lines: list[Line] = []
-    if chosen_file is not None:
-        try:
-            lines = tail(chosen_file)
-        except OSError:  # it was let go meanwhile
-            failed = True
-    else:
-        name = None
-        ring: LogBuffer | None = request.app.state.ring
-        lines = ring.lines() if ring is not None else []
-    labels = {file.stem: label(visit, file) for file in dict.fromkeys((*files, *((chosen_file,) if chosen_file else ())))}
-    shown = {"level": level if level in LEVELS else None, "words": words, "file": name}
+    try:
+        lines = tail(file) if file is not None else ring.lines()
+    except OSError:  # it was let go meanwhile
+        failed = True
+    labels = {one.stem: label(visit, one) for one in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
+    shown = {"level": level if level in LEVELS else None, "words": words, "file": file.stem if file else None}
     return {"lines": chosen(lines, shown["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": shown, "failed": failed}
 
 
