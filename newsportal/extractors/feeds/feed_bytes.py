@@ -141,8 +141,7 @@ def mend_xml(source: FeedText) -> FeedText:
     escaped, forbidden references dropped; cut at ``MAX_MARKS``, ``MAX_TAGS`` and ``MAX_PREFIXES``.
     """
     text, warnings = DECLARATION.sub("", source.text, count=1), list(source.warnings)
-    found = DOCTYPE.search(text, 0, PROLOG)
-    if found:
+    if found := DOCTYPE.search(text, 0, PROLOG):
         warnings += ["entities-declared"] if "<!ENTITY" in found.group().upper() else []
         text = text[: found.start()] + text[found.end() :]
     bounded = _cut(text, MAX_REFERENCES)

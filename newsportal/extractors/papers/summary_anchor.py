@@ -178,9 +178,7 @@ class SummaryAnchor:
         if anchor is None and not known:
             raise NotApplicable("no-summary", f"a summary has at least {MIN_ANCHOR} characters")
         source = read_source(document.html)
-        block = _cached(source, known, anchor)
-        if block is None:
-            block = self._found(source, anchor, site, fetched)
+        block = _cached(source, known, anchor) or self._found(source, anchor, site, fetched)
         return answer_of_link(document, link, "summary_anchor", [dom.parse_html(source.html[block.tag.start : block.end])])
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
