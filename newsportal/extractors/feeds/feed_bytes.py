@@ -167,10 +167,8 @@ def _decoded(body: bytes, content_type: str | None) -> tuple[str, bool]:
     if _is_utf8(body):
         return body.decode("utf-8", "replace"), not declared or body.isascii() or "utf-8" in declared or "utf8" in declared
     for place, label in enumerate(declared):
-        try:
+        with suppress(UnicodeDecodeError, LookupError):
             return body.decode(SUPERSETS.get(label, label)), place == 0
-        except (UnicodeDecodeError, LookupError):
-            continue
     return body.decode(guess_encoding(body), "replace"), not declared
 
 

@@ -23,6 +23,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from html import unescape
@@ -184,10 +185,8 @@ class SummaryAnchor:
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         anchor, site = anchor_of(link.summary if link else None, self._length), site_of(document.url)
         if anchor and site:
-            try:
+            with suppress(NotApplicable):  # the page teaches nothing; whoever asks for its body hears why
                 self._found(read_source(document.html), anchor, site, fetched)
-            except NotApplicable:
-                return  # the page teaches nothing; whoever asks for its body hears why
 
     def saved(self) -> str:
         with self._lock:

@@ -20,6 +20,7 @@ import json
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import takewhile
@@ -189,11 +190,8 @@ class UrlTree:
         return found
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
-        try:
-            address, page = _read(document)
-        except NotApplicable:
-            return  # whoever asks for its text hears why
-        self._template(address, page)
+        with suppress(NotApplicable):  # whoever asks for its text hears why
+            self._template(*_read(document))
 
     def saved(self) -> str:
         with self._lock:
