@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, Final, Protocol, Self, cast
 
 from newsportal.errors import ModelError
@@ -169,5 +169,4 @@ def restore(data: bytes) -> Classifier:
 def _class(name: str) -> Trainable:
     if name not in CLASSIFIERS:
         raise ValueError(f"no classifier is called {name!r}; there are: {', '.join(CLASSIFIERS)}")
-    module, _, attribute = CLASSIFIERS[name].partition(":")
-    return cast(Trainable, getattr(import_module(f"{__package__}.{module}"), attribute))
+    return cast(Trainable, resolve_name(f"{__package__}.{CLASSIFIERS[name]}"))

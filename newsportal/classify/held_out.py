@@ -28,11 +28,10 @@ def held_out(ids: Sequence[str], labels: Sequence[str], groups: Mapping[str, str
     members: dict[str, list[int]] = {}
     for at, id in enumerate(ids):
         members.setdefault(groups.get(id, id), []).append(at)
-    by_label: dict[str, list[str]] = {}
-    for places in members.values():
-        usual = Counter(labels[at] for at in places).most_common(1)[0][0]
-        by_label.setdefault(usual, []).append(min(ids[at] for at in places))
     names = {min(ids[at] for at in places): places for places in members.values()}
+    by_label: dict[str, list[str]] = {}
+    for name, places in names.items():
+        by_label.setdefault(Counter(labels[at] for at in places).most_common(1)[0][0], []).append(name)
     chosen = (name for firsts in by_label.values() for name in sorted(firsts, key=lambda id: _hash(id, seed))[: _count(len(firsts), share)])
     return frozenset(ids[at] for name in chosen for at in names[name])
 

@@ -6,7 +6,7 @@ A finder is fed documents in time order and gives a verdict on each; adding one 
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from newsportal.dedup.document import Finder
@@ -28,8 +28,7 @@ def finder(name: str, *, theta: float | None = None, days: float | None = None) 
     """A fresh finder called ``name``; ``days``: how far back it compares. Raises ``ValueError`` that lists the names there are."""
     if name not in FINDERS:
         raise ValueError(f"no finder of duplicates is called {name!r}; there are: {', '.join(FINDERS)}")
-    module, _, attribute = FINDERS[name].partition(":")
     options: dict[str, Any] = {} if theta is None else {THETA[name]: theta}
     options |= {} if days is None else {"span": timedelta(days=days)}
-    made: Finder = getattr(import_module(f"{__name__}.{module}"), attribute)(**options)
+    made: Finder = resolve_name(f"{__name__}.{FINDERS[name]}")(**options)
     return made

@@ -43,10 +43,7 @@ def expected_error(parts: Iterable[tuple[int, int, int]]) -> float:
 
     The usual estimate (Bloom 1970; Almeida et al. 2007, section 3).
     """
-    right = 1.0
-    for entered, bits, hashes in parts:
-        right *= 1 - (1 - math.exp(-hashes * entered / bits)) ** hashes
-    return 1 - right
+    return 1 - math.prod((1 - (1 - math.exp(-hashes * entered / bits)) ** hashes for entered, bits, hashes in parts), start=1.0)
 
 
 class UrlBloom:

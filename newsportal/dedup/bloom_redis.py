@@ -178,8 +178,7 @@ class RedisBloom:
         rest, found = iter(identities), set[str]()
         while batch := list(islice(rest, BATCH)):
             answer = self._run_script(script, [number for identity in batch for number in hashes_of(identity)])
-            said = answer.decode() if isinstance(answer, bytes) else str(answer)
-            found.update(identity for identity, here in zip(batch, said, strict=True) if here == "1")
+            found.update(identity for identity, here in zip(batch, _text(answer), strict=True) if here == "1")
         return found
 
     def _run_script(self, script: Callable[..., Any], arguments: Sequence[int]) -> Any:

@@ -98,8 +98,6 @@ def _is_list(here: _Address, there: _Address) -> bool:
     """A front page, a list, or the directory that the page lies in. The script that shows all articles, without saying which, too."""
     if specific(there.path, _text(there)):
         return False
-    if there.path == "/" and not there.query:
-        return True
     inside = here.path.startswith(there.path.rstrip("/") + "/") or (here.path == there.path and there.query < here.query)
     return inside or not (there.query or re.search(r"\d|[-_]\w+[-_]", unquote(there.path)))
 

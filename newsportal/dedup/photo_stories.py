@@ -82,11 +82,8 @@ def compare(one: PhotoStory, other: PhotoStory, theta: float | None = None) -> S
         return StoryMatch("same-pictures", share)
     if share >= SOME_SHARED and words >= PAPER:
         return StoryMatch("same-pictures", max(share, words))
-    if printed >= ENOUGH:
-        return None
-    if words >= WORDS_ALONE and numbers(one.title) == numbers(other.title):
-        return StoryMatch("same-words", words)
-    return None
+    alone = printed < ENOUGH and words >= WORDS_ALONE and numbers(one.title) == numbers(other.title)
+    return StoryMatch("same-words", words) if alone else None
 
 
 def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:

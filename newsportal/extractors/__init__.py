@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, Final, Protocol, runtime_checkable
 
 from newsportal.items import Extraction, Link
@@ -60,7 +60,6 @@ def extractor(name: str, *, any_page: bool = False, **options: Any) -> Extract:
     """
     if name not in EXTRACTORS:
         raise ValueError(f"no extraction algorithm is called {name!r}; there are: {', '.join(EXTRACTORS)}")
-    module, _, attribute = (ANY_PAGE.get(name, EXTRACTORS[name]) if any_page else EXTRACTORS[name]).partition(":")
-    found = getattr(import_module(f"{__name__}.{module}"), attribute)
+    found = resolve_name(f"{__name__}.{ANY_PAGE.get(name, EXTRACTORS[name]) if any_page else EXTRACTORS[name]}")
     made: Extract = found(**options) if isinstance(found, type) else partial(found, **options) if options else found
     return made

@@ -46,22 +46,18 @@ MAX_TEXT: Final = 400_000  # characters: four times the longest article of the d
 CUT: Final = "[…]"  # what ends a text that was longer
 
 
-def _bounded_text(text: str | None) -> str | None:
-    return text if text is None or len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - len(CUT) - 1]}\n{CUT}"
-
-
-def _bounded_html(html: str | None, base: str) -> str | None:
-    return html if html is None or len(html) <= 2 * MAX_TEXT else f"{sanitise(html[:MAX_TEXT], base)}<p>{CUT}</p>"
-
-
 def fill(article: Article, found: Extraction) -> Article:
     """What the article has stays; the link's word comes last. Texts of more than ``MAX_TEXT`` characters are cut and end with ``CUT``."""
-    link = article.link
+    link, text, html = article.link, article.text or found.text, article.html or found.html
+    if text and len(text) > MAX_TEXT:
+        text = f"{text[: MAX_TEXT - len(CUT) - 1]}\n{CUT}"
+    if html and len(html) > 2 * MAX_TEXT:
+        html = f"{sanitise(html[:MAX_TEXT], article.url)}<p>{CUT}</p>"
     return replace(
         article,
         title=clean(article.title or found.title or link.title or ""),
-        text=_bounded_text(article.text or found.text),
-        html=_bounded_html(article.html or found.html, article.url),
+        text=text,
+        html=html,
         published=article.published or found.published or link.published,
         author=article.author or found.author or link.author,
         origin=article.origin or found.origin,

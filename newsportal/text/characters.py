@@ -1,7 +1,4 @@
-"""Characters: what is cleaned away, and the forms in which texts are compared. The only door to OpenCC's tables of traditional characters.
-
-Everything here is pure and takes and returns ``str``; lengths are characters, Chinese first.
-"""
+"""Characters: what is cleaned away, and the forms in which texts are compared. The only door to OpenCC's tables of traditional ones."""
 
 from __future__ import annotations
 
@@ -34,6 +31,15 @@ def clean(text: str) -> str:
     if text.isprintable():  # of what is taken out nothing is
         return text
     return " ".join(CONTROL.sub(" ", INVISIBLE.sub("", text)).split())
+
+
+def encodable(text: str) -> str:
+    """``text`` with question marks for lone surrogates, which no segmenter and no RE2 takes: one character for one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
 
 
 def normalise(text: str) -> str:
@@ -96,7 +102,7 @@ def _changed_forms() -> tuple[str, ...]:
 @made_once
 def _folding() -> dict[int, str]:
     """One character for one: full width, compatibility form, traditional and capital become the plain one."""
-    simple = {traditional: forms[0] for traditional, forms in _simple_characters().items()}
+    simple = {traditional: forms[0] for traditional, forms in _dictionary("TSCharacters.txt")}
     table: dict[int, str] = {}
     for character in {*simple, *_changed_forms()}:
         plain = unicodedata.normalize("NFKC", character)
@@ -111,7 +117,7 @@ def _joining() -> dict[int, str]:
     """As :func:`_folding`, and all simplified forms of a character become one."""
     folded = _folding()
     one: dict[str, str] = {}
-    several = [(old, new) for old, forms in _simple_characters().items() if len(forms) > 1 for new in forms]
+    several = [(old, new) for old, forms in _dictionary("TSCharacters.txt") if len(forms) > 1 for new in forms]
     words = [(old, new) for old_word, new_words in _dictionary("TSPhrases.txt") for old, new in zip(old_word, new_words[0], strict=False)]
     for pair in (*several, *words):
         first, second = (_end(one, folded.get(ord(character), character)) for character in pair)
@@ -131,13 +137,8 @@ def _end(one: dict[str, str], form: str) -> str:
     return form
 
 
-def _simple_characters() -> dict[str, list[str]]:
-    """Each traditional character with its simplified forms, the usual one first."""
-    return dict(_dictionary("TSCharacters.txt"))
-
-
 def _dictionary(name: str) -> list[tuple[str, list[str]]]:
-    """One of OpenCC's: each entry with its translations."""
+    """One of OpenCC's: each traditional character or word with its simplified forms, the usual one first."""
     lines = (files("opencc") / "dictionary" / name).read_text(encoding="utf-8").splitlines()
     entries = (line.split("\t") for line in lines if "\t" in line)
     return [(entry, translations.split(" ")) for entry, translations in entries]

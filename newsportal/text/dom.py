@@ -81,10 +81,8 @@ class Document:
     def base(self) -> str:
         """What relative links are relative to: ``<base href>`` where it is usable, else the page's URL."""
         for node in self.root.iter("base"):
-            href = (node.get("href") or "").strip()
-            if href:
-                joined = join(self.url, href)
-                return joined or self.url
+            if href := (node.get("href") or "").strip():
+                return join(self.url, href) or self.url
         return self.url
 
     @cached_property

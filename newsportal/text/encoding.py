@@ -90,8 +90,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     for mark, codec in BOMS:
         if body.startswith(mark):
             return body.decode(codec, "replace"), codec.removesuffix("-sig")
-    wide = _utf16(body)
-    if wide:
+    if wide := _utf16(body):
         return body.decode(wide, "replace"), wide
     if b"\x1b" in body and b"\x1b$" in body and "iso2022_jp" in _declared(body, content_type):
         return body.decode("iso2022_jp", "replace"), "iso2022_jp"
@@ -134,8 +133,7 @@ def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
     labels = [match[1]] if match else []
     labels += [found.decode("ascii") for found in DECLARED.findall(body[:DECLARED_WITHIN])[:4]]
     for label in labels:
-        codec = LABELS.get(label.lower().strip())
-        if codec:
+        if codec := LABELS.get(label.lower().strip()):
             yield codec
 
 

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import re2
 
+from newsportal.text.characters import encodable
+
 MAX_CHARS: Final = 2_000
 
 MISSING: Final[Sequence[tuple[re.Pattern[str], str]]] = (
@@ -46,19 +48,11 @@ def compile_expression(expression: str, *, for_html: bool = False) -> Any:
 
 def find_all(expression: Any, text: str) -> Iterator[str]:
     """Of each match the first group that took part, or all of it if there are no groups. Lone surrogates in ``text`` are question marks."""
-    for match in expression.finditer(_encodable(text)):
+    for match in expression.finditer(encodable(text)):
         groups: Sequence[str | None] = match.groups() or (match[0],)
         yield next((group for group in groups if group is not None), "")
 
 
 def is_in(expression: Any, text: str) -> bool:
     """Whether ``text`` has a match."""
-    return expression.search(_encodable(text)) is not None
-
-
-def _encodable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text
+    return expression.search(encodable(text)) is not None

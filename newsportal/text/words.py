@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from newsportal.text.characters import fold_characters, made_once
+from newsportal.text.characters import encodable, fold_characters, made_once
 
 _STOP_CHARACTERS = (
     "的了是在和与與有这這那不也就都而及着著或被把为為于於从從对對将將但并並因所以其之们們个個中上到说說要会會能让讓向等后後还還很又已"
@@ -67,21 +67,12 @@ class Cutter(NamedTuple):
 
 def segment(text: str) -> list[str]:
     """The words of ``text`` in order, with punctuation, without white space."""
-    return [word for word in _cut(cutter().cut, text) if not word.isspace()]
+    return [word for word in cutter().cut(encodable(text)) if not word.isspace()]
 
 
 def search_words(text: str) -> Iterator[str]:
     """The words of ``text`` for an index: segmented, and every long word's shorter words too (search mode)."""
-    return (word for word in _cut(cutter().cut_for_search, text) if WORD.search(word))
-
-
-def _cut(cut: Callable[[str], Iterable[str]], text: str) -> Iterable[str]:
-    """Lone surrogates, which no segmenter takes, become question marks: one character for one."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "replace").decode()
-    return cut(text)
+    return (word for word in cutter().cut_for_search(encodable(text)) if WORD.search(word))
 
 
 _MAKING = Lock()
@@ -162,10 +153,7 @@ def _jieba(own: Sequence[str]) -> Cutter:
 
 
 def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[str]]:
-    def cut_pieces(text: str) -> Iterable[str]:
-        return chain.from_iterable(map(cut, filter(None, ENDLESS.split(text))))
-
-    return cut_pieces
+    return lambda text: chain.from_iterable(map(cut, filter(None, ENDLESS.split(text))))
 
 
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}

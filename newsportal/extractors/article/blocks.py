@@ -174,10 +174,8 @@ class _Walk:
             self.bold_open += 1
         elif tag == "img":
             self.page.pictures.append((node, self.box, self.count))
-        if tag in NAMED_INLINE:
-            name = node.get("class")
-            if name:
-                self.mask |= named(name)
+        if tag in NAMED_INLINE and (name := node.get("class")):
+            self.mask |= named(name)
 
     def _leave(self, tag: str) -> None:
         """The end of a link or of bold type. What lies in a link that was never closed is no link text."""

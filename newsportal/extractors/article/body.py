@@ -1,8 +1,7 @@
 """The body of an article without templates: which blocks of the page are its text.
 
-Each block is asked for by itself (:mod:`newsportal.extractors.article.body`), with features that see its box, its neighbours and the
-page. Then the answers are brought together: a page on which the model is shy of everything has its own measure, and a short line
-between two lines of text is text too.
+Each block is asked for by itself, with features that see its box, its neighbours and the page. Then the answers are brought together: a
+page on which the model is shy of everything has its own measure, and a short line between two lines of text is text too.
 """
 
 from __future__ import annotations

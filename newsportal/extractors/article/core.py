@@ -129,9 +129,8 @@ def find_records(
         dated = np.bincount(group, dated[boxes] > 0) / size
         rows[:4, boxes[held]] = np.stack([size, whole, dated, linked])[:, group[held]]
         rows[4, boxes[held]] = lines[boxes[held]] + 1
-        wanted = boxes[held]
         found = [0] * len(page.nodes)
-        for box in wanted.tolist():
+        for box in boxes[held].tolist():
             found[box] = box
         for box in range(1, len(found)):
             found[box] = found[box] or found[page.parent[box]]

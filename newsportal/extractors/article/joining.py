@@ -52,11 +52,8 @@ def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:
     known = {key for earlier in before for key in map(letters, _lines(earlier))}
     keys = [letters(line) for line in fresh]
     total = sum(map(len, keys))
-    if not total or sum(len(key) for key in keys if key in known) >= REPEATED_SHARE * total:
-        return "repeats"
-    if any(letters(page.text or "") in letters(earlier.text or "") for earlier in before):
-        return "repeats"
-    return None
+    repeated = not total or sum(len(key) for key in keys if key in known) >= REPEATED_SHARE * total
+    return "repeats" if repeated or any(letters(page.text or "") in letters(earlier.text or "") for earlier in before) else None
 
 
 def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:

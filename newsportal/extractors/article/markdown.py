@@ -54,12 +54,8 @@ def _blocks(node: dom.Element, depth: int) -> list[str]:
 
 def _line(text: str) -> str:
     """A paragraph's text, its line breaks kept, and nothing in it that would begin another kind of block."""
-    lines = [" ".join(part.split()) for part in text.split("\\\n")]
-    while lines and not lines[-1]:
-        lines.pop()
-    while lines and not lines[0]:
-        lines.pop(0)
-    return "\\\n".join(AT_START.sub(_guard, part) for part in lines)
+    lines = "\n".join(" ".join(part.split()) for part in text.split("\\\n")).strip("\n")
+    return AT_START.sub(_guard, lines).replace("\n", "\\\n")
 
 
 def _guard(found: re.Match[str]) -> str:
@@ -129,13 +125,12 @@ def _heading(node: dom.Element, depth: int) -> str:
 
 def _listing(node: dom.Element, depth: int) -> str:
     """A list; an item's further blocks stand indented below its first."""
-    items, number = [], 0
+    items: list[str] = []
     for child in node:
         blocks = ["\n".join(_blocks(child, depth))] if child.tag in ("ul", "ol") else _blocks(child, depth)
         if not any(blocks):
             continue
-        number += 1
-        mark = f"{number}. " if node.tag == "ol" else "- "
+        mark = f"{len(items) + 1}. " if node.tag == "ol" else "- "
         loose = "\n" if len(blocks) < 2 or blocks[1].startswith(("- ", "1. ")) else "\n\n"
         lines = loose.join(blocks).split("\n")
         items.append("\n".join([mark + lines[0], *(" " * len(mark) + line if line else "" for line in lines[1:])]))

@@ -22,6 +22,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import groupby
 from typing import Final
 
 from newsportal.text import dom, visible_length
@@ -171,13 +172,7 @@ def _kinds(
 
 def _runs(nodes: Iterable[dom.Element], kinds: dict[dom.Element, int]) -> list[list[dom.Element]]:
     """Equal neighbours together."""
-    runs: list[list[dom.Element]] = []
-    for node in nodes:
-        if runs and kinds[runs[-1][0]] == kinds[node]:
-            runs[-1].append(node)
-        else:
-            runs.append([node])
-    return runs
+    return [list(run) for _, run in groupby(nodes, kinds.__getitem__)]
 
 
 def mark_of(text: str) -> int:

@@ -141,8 +141,7 @@ def mend_xml(source: FeedText) -> FeedText:
     escaped, forbidden references dropped; cut at ``MAX_MARKS``, ``MAX_TAGS`` and ``MAX_PREFIXES``.
     """
     text, warnings = DECLARATION.sub("", source.text, count=1), list(source.warnings)
-    found = DOCTYPE.search(text, 0, PROLOG)
-    if found:
+    if found := DOCTYPE.search(text, 0, PROLOG):
         warnings += ["entities-declared"] if "<!ENTITY" in found.group().upper() else []
         text = text[: found.start()] + text[found.end() :]
     bounded = _cut(text, MAX_REFERENCES)
@@ -168,10 +167,8 @@ def _decoded(body: bytes, content_type: str | None) -> tuple[str, bool]:
     if _is_utf8(body):
         return body.decode("utf-8", "replace"), not declared or body.isascii() or "utf-8" in declared or "utf8" in declared
     for place, label in enumerate(declared):
-        try:
+        with suppress(UnicodeDecodeError, LookupError):
             return body.decode(SUPERSETS.get(label, label)), place == 0
-        except (UnicodeDecodeError, LookupError):
-            continue
     return body.decode(guess_encoding(body), "replace"), not declared
 
 

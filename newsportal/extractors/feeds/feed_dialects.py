@@ -258,11 +258,9 @@ def _loaded(text: str) -> tuple[dict[str, Any], bool]:
             raise NotApplicable("not-a-feed", "broken JSON without items") from None
         head: dict[str, Any] = {}
         for close in ("}", '"x":0}'):
-            try:
+            with suppress(ValueError, RecursionError):
                 head = json.loads(text[: start.start()].rstrip().rstrip(",") + close, strict=False)
                 break
-            except (ValueError, RecursionError):
-                continue
         decoder, place = json.JSONDecoder(strict=False), start.end()
         items = []
         with suppress(ValueError, RecursionError):

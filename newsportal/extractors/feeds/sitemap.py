@@ -132,8 +132,7 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
         kind = "text"
     if reader.broken:
         text.tell("bad-address")
-    found = Sitemap(kind, tuple(reader.entries), reader.broken, tuple(text.warnings))
-    return honest(found, fetched)
+    return honest(Sitemap(kind, tuple(reader.entries), reader.broken, tuple(text.warnings)), fetched)
 
 
 def named_in(robots: bytes, url: str) -> list[str]:

@@ -8,14 +8,13 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from newsportal.extractors.feeds.feed_bytes import CHARSET, CONTROLS, DECLARATION, DECLARED, DOCTYPE, SUPERSETS
+from newsportal.extractors.feeds.feed_bytes import CHARSET, CONTROLS, DECLARATION, DECLARED, DOCTYPE, GZIP, SUPERSETS
 
 MAX_BYTES = 52_428_800  # what a sitemap may hold when unpacked (sitemaps.org, "Sitemap file requirements": 50 MB)
 STEP = 1 << 16  # bytes that are unpacked, decoded and handed on at a time
 HEAD = 1 << 16  # bytes in which the XML declaration and the document type must stand
 FIRST = 1 << 10  # bytes that a gzip member is given at first, then twice as many: the rest is copied, for each of a million members
 MAX_MEMBERS = 10_000  # of one gzip file. Whoever packs in blocks has one for each 64 kB (BGZF)
-GZIP = b"\x1f\x8b"
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 SURROGATE = r"#x0*[dD][89a-fA-F][0-9a-fA-F]{2};|#0*5(?:529[6-9]|5[3-9]\d\d|6\d{3}|7[0-2]\d\d|73[0-3]\d|734[0-3]);"
 # An ampersand that begins no reference that XML knows, or one to half a character

@@ -142,8 +142,8 @@ def author(
         lambda: (_written(document, lines, heading),),
         lambda: takewhile(lambda names: not any(is_site(name, site) for name in names), _marked(document, heading)),
     )
-    for names in (names for witness in witnesses for names in witness()):
-        found = [name for name in dict.fromkeys(map(_bare, names)) if is_name(name) and not is_site(name, site) and not _is_login(name)]
+    for names in (dict.fromkeys(map(_bare, said)) for witness in witnesses for said in witness()):
+        found = [name for name in names if is_name(name) and not is_site(name, site) and not LOGIN.fullmatch(name)]
         if found:
             return "; ".join(found[:MAX_NAMES])
     if chinese:
@@ -157,10 +157,6 @@ def is_site(name: str, site: Iterable[str]) -> bool:
     """Whether ``name`` is the site's, or the beginning of it (网易 of 网易财经), or begins with it."""
     bare = "".join(name.lower().split())
     return any(other.startswith(bare) or (len(other) >= WHOLE_NAME and bare.startswith(other)) for other in site)
-
-
-def _is_login(name: str) -> bool:
-    return ("." in name or "_" in name) and LOGIN.fullmatch(name) is not None
 
 
 def is_name(name: str) -> bool:

@@ -221,10 +221,8 @@ def _value(node: dom.Element) -> str:
     address = ADDRESSES.get(node.tag)
     if address and node.get(address):
         return str(node.get(address)).strip()[:MAX_VALUE_CHARS]
-    if node.tag in ("time", "data", "meter"):
-        told = node.get("datetime") or node.get("value")
-        if told:
-            return str(told).strip()
+    if node.tag in ("time", "data", "meter") and (told := node.get("datetime") or node.get("value")):
+        return str(told).strip()
     return short_text(node)[:MAX_VALUE_CHARS]
 
 

@@ -115,8 +115,7 @@ def day_first(language: str | None) -> bool:
 def script_date(html: str, fetched: datetime, zone: tzinfo) -> datetime | None:
     """The first moment that a script keeps under a name of publication: ``"publishTime": 1718000000``, ``var ct = "1581517074"``."""
     for match in SCRIPT_DATE.finditer(html):
-        found = parse_date(match[1], fetched, zone)
-        if found:
+        if found := parse_date(match[1], fetched, zone):
             return found
     return None
 

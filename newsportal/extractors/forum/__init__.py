@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Final
 
 from newsportal.items import Post
@@ -22,6 +22,5 @@ def poster(name: str) -> Extract:
     """The reader of posts called ``name``. Raises ``ValueError`` that lists the names there are."""
     if name not in POSTERS:
         raise ValueError(f"no algorithm for posts is called {name!r}; there are: {', '.join(POSTERS)}")
-    module, _, attribute = POSTERS[name].partition(":")
-    found: Extract = getattr(import_module(f"{__name__}.{module}"), attribute)
+    found: Extract = resolve_name(f"{__name__}.{POSTERS[name]}")
     return found

@@ -157,10 +157,9 @@ def read(url: str) -> Address:
     if POINTERS.search(whole) and not PAGED_BY_P.search(whole):
         return Address("post", plain)
     if not ELSEWHERE.search(whole):
-        found = next(((kind, match) for kind, form in PATHS if (match := form.search(whole))), None)
-        if found is not None:
-            kind, match = found
-            return _address(kind, plain, whole[: match.start()], match["id"], match["page"])
+        for kind, form in PATHS:
+            if match := form.search(whole):
+                return _address(kind, plain, whole[: match.start()], match["id"], match["page"])
         if (scripted := _by_script(plain)) is not None:
             return scripted
     for kind, words in WORDS:

@@ -112,11 +112,8 @@ def name_in(tree: Tree, at: int) -> str | None:
 
 def _is_pictured(tree: Tree, over: Overlay, place: int, text: str) -> bool:
     """Whether a picture of the post is called like the name: an avatar."""
-    for top in over.records[place].nodes:
-        for node in tree.nodes[top : min(tree.nodes[top].stop, top + LOOKED)]:
-            if node.tag == "img" and text in (node.element.get("alt"), node.element.get("title")):
-                return True
-    return False
+    nodes = (node for top in over.records[place].nodes for node in tree.nodes[top : min(tree.nodes[top].stop, top + LOOKED)])
+    return any(node.tag == "img" and text in (node.element.get("alt"), node.element.get("title")) for node in nodes)
 
 
 def author_of(tree: Tree, nodes: tuple[int, ...], author: int | None, time: int | None) -> str | None:

@@ -87,8 +87,7 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
         records += [record for extra in elsewhere(page.tree, page.signs, records) for record in _filled(page, [extra])]
     records.sort(key=lambda record: record.nodes[0])
     nodes = sorted(at for record in records for at in record.nodes)
-    url = document.url
-    if records and not LATER_PAGE.search(url):
+    if records and not LATER_PAGE.search(document.url):
         records[0].opening = True
     scene = Scene(page.tree, document, page.quotes, nodes, page.calendar)
     return tuple(post_of(scene, record) for record in records)
@@ -97,8 +96,7 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
 def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Record], bool]:
     """The posts, and whether an engine's hints found them."""
     for engine in engines_of(document.html) if hints else ():
-        found = hinted(page.tree, page.signs, engine)
-        if found:
+        if found := hinted(page.tree, page.signs, engine):
             wider = with_siblings(page.tree, page.signs, [record.nodes[0] for record in found])
             for record, other in zip(found, wider, strict=True):
                 record.nodes = other.nodes
@@ -111,8 +109,6 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
 
 
 def _filled(page: Page, records: Sequence[Record]) -> list[Record]:
-    if not records:
-        return []
     over = overlay(page.tree, page.signs, records)
     body = find_bodies(page.tree, over)
     find_authors(page.tree, over, page.authors, body)

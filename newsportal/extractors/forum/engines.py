@@ -236,14 +236,9 @@ def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
         found = records if len(records) > MORE * len(found) else found
         if holders and len(found) == len(holders):
             break
-    if engine.author:
-        named = select(tree, engine.author)
-        for record in found:
-            record.author = _within(tree, record, named)
-    if engine.time:
-        dated = select(tree, engine.time)
-        for record in found:
-            record.time = _within(tree, record, dated)
+    named, dated = (select(tree, selector) if selector else [] for selector in (engine.author, engine.time))
+    for record in found:
+        record.author, record.time = _within(tree, record, named), _within(tree, record, dated)
     return found
 
 
@@ -286,8 +281,6 @@ def _fits(node: Node, step: Step) -> bool:
         return False
     if len(step.classes) > 1 and not set(step.classes) <= set((node.element.get("class") or "").split()):
         return False
-    if not step.attributes:
-        return True
     for key, value, begins in step.attributes:
         found = node.element.get(key)
         if found is None or not (found.startswith(value) if begins else found == value):

@@ -131,8 +131,7 @@ def posts_of(tree: Tree, signs: Signs) -> Group | None:
 def _is_around(tree: Tree, signs: Signs, outer: Group, inner: Group) -> bool:
     """Whether most of ``inner`` lies in ``outer``: as the same number in each, or beside words, time and name of each one's own."""
     members = [at for at, worth in zip(outer.members, outer.worth, strict=True) if worth >= MIN_WORTH]
-    starts = list(inner.members)
-    counts = []
+    starts, counts = inner.members, []
     for at in members:
         counts.append(bisect_left(starts, tree.nodes[at].stop) - bisect_left(starts, at))
         if at in inner.members:
@@ -142,7 +141,7 @@ def _is_around(tree: Tree, signs: Signs, outer: Group, inner: Group) -> bool:
     usual = max(set(counts), key=counts.count)
     if usual > 1 and counts.count(usual) >= REGULAR * len(counts):
         return True
-    own = own_counts(tree, signs, sorted((*members, *starts)))
-    place = {at: number for number, at in enumerate(sorted((*members, *starts)))}
-    good = sum(all(count > least for count, least in zip(own[place[at]], (0, 0, ENOUGH_CHARS), strict=True)) for at in members)
+    both = sorted((*members, *starts))
+    own = dict(zip(both, own_counts(tree, signs, both), strict=True))
+    good = sum(all(count > least for count, least in zip(own[at], (0, 0, ENOUGH_CHARS), strict=True)) for at in members)
     return good >= REGULAR * len(members)

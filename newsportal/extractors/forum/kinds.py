@@ -150,6 +150,5 @@ def _next(document: dom.Document, own: Address, anchors: Sequence[Anchor]) -> st
         further = {anchor.at.place: anchor.at.url for anchor in anchors if anchor.at.key == own.key and anchor.at.place > own.place}
         return further[min(further)] if further else None
     said = [anchor.at.url for anchor in anchors if NEXT.match(anchor.text) or "next" in (anchor.node.get("rel") or "").lower().split()]
-    known = find_pager(document).next
-    listed = hub.next_pages(document)
-    return next((read(url).url for url in (*said[:1], known, *listed[:1]) if url and read(url).url != own.url), None)
+    named = (*said[:1], find_pager(document).next, *hub.next_pages(document)[:1])
+    return next((read(url).url for url in named if url and read(url).url != own.url), None)

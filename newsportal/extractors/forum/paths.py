@@ -135,8 +135,7 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
                 of_node[at] = _enter(tree, paths, known, of_node[node.parent], at, min(among, MAX_PLACE))
                 _count(tree, signs, paths[of_node[at]], number, at)
                 at += 1
-    paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
-    whole = paths[0].mass
+    whole = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
     for path in paths[1:]:
         above = paths[path.above]
         most = whole * (FORM if path.tag in ASIDE_TAGS else MAIN)
@@ -174,8 +173,7 @@ def is_aside(names: str) -> bool:
 
 def _count(tree: Tree, signs: Signs, path: Path, number: int, at: int) -> None:
     path.at.setdefault(number, at)
-    mass = tree.mass(at)
-    if mass:
+    if mass := tree.mass(at):
         path.mass += mass
         path.masses[number] = path.masses.get(number, 0) + mass
     stop = tree.nodes[at].stop
@@ -236,7 +234,7 @@ def find_bodies(tree: Tree, over: Overlay) -> int:
             continue
         at = over.paths[best].at.get(place)
         if at is None:
-            at = same_leaf(tree, record, tree.nodes[next(iter(over.paths[best].at.values()))]) if best else None
+            at = same_leaf(tree, record, tree.nodes[over.paths[best].first]) if best else None
         record.body = at if at is not None else _uncommon_body(tree, over, place, best)
     return best
 

@@ -135,8 +135,7 @@ def _number_of(tree: Tree, record: Record) -> str | None:
     for top in sorted(record.nodes):
         for at in range(top, min(tree.nodes[top].stop, top + LOOKED)):
             element = tree.nodes[at].element
-            match = NUMBERED.search(element.get("id") or "")
-            if match:
+            if match := NUMBERED.search(element.get("id") or ""):
                 return match[1]
             if linked is None and tree.nodes[at].tag == "a" and OWN_LINK.search(href := element.get("href") or ""):
                 found = FINDS.search(href)

@@ -99,8 +99,7 @@ def _count(text: str, node: dom.Element, named: list[int], plain: list[int]) -> 
         return
     around = f"{node.get('class') or ''} {node.get('title') or ''} {said} {node.tail or '' if node.tag == 'dfn' else ''}"
     below = " ".join((child.text or "") for child in node)[:40]
-    match = ALONE.fullmatch(said)
-    if match:
+    if match := ALONE.fullmatch(said):
         number = int(match[1].replace(",", ""))
         if VIEWS.search(around + below) and not REPLIES.search(around + below):
             return

@@ -77,10 +77,9 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
     if not found:
         raise NotApplicable("no-posts")
     meta = read_metadata(document)
-    text = [post.text for post in found]
     following = next_of_thread(document)
     onward = following if following and read(following).url != read(document.url).url else None
-    return ThreadPage(best_title(document, meta), found, onward, language_of(meta, text))
+    return ThreadPage(best_title(document, meta), found, onward, language_of(meta, [post.text for post in found]))
 
 
 def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:

@@ -48,12 +48,15 @@ class Node:
 
 @dataclass
 class Tree:
-    """Node 0 is the page's ``body``. ``pieces`` are texts and breaks; ``owner`` the node a piece stands in; ``linked``: in a link."""
+    """Node 0 is the page's ``body``. ``pieces`` are texts and breaks; ``owner`` the node a piece stands in; ``linked``: in a link.
+    ``floors``: the floor that a node names, for nodes that have been looked at: those of posts in posts are looked at with each."""
 
     nodes: list[Node] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     owner: list[int] = field(default_factory=list)
     linked: list[bool] = field(default_factory=list)
+    floors: dict[int, int | None] = field(default_factory=dict)
+    _steps: dict[int, dict[int, str]] = field(default_factory=dict)  # parent → child → last step of its XPath, where asked for
 
     @cached_property
     def templates(self) -> frozenset[str]:
@@ -82,19 +85,9 @@ class Tree:
         return found
 
     @cached_property
-    def _steps(self) -> dict[int, dict[int, str]]:
-        """Parent → child → last step of the child's XPath, for parents that have been asked for."""
-        return {}
-
-    @cached_property
     def _paths(self) -> dict[int, str]:
         """The XPaths of the top and of nodes that have been asked for: posts in posts share the way to them."""
         return {0: dom.path_of(self.nodes[0].element)}
-
-    @cached_property
-    def floors(self) -> dict[int, int | None]:
-        """The floor that a node names, for nodes that have been looked at: those of posts in posts are looked at with each."""
-        return {}
 
     def xpath(self, at: int) -> str:
         """The XPath of a node, without asking the tree for each sibling: a page may have thousands of posts."""

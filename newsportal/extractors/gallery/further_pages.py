@@ -144,10 +144,8 @@ def guess(page: GalleryPage) -> str | None:
 
 def guessed(pages: Sequence[GalleryPage]) -> str | None:
     """The pattern that led to these pages of a story, if it was guessed: that of one of them, which names another."""
-    for pattern in filter(None, map(guess, pages)):
-        if sum(parse(pattern).number(page.url) is not None for page in pages) > 1:
-            return pattern
-    return None
+    patterns = filter(None, map(guess, pages))
+    return next((one for one in patterns if sum(parse(one).number(page.url) is not None for page in pages) > 1), None)
 
 
 def bears_out(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
@@ -192,8 +190,7 @@ class Pattern:
         """Which page of its story ``url`` is, from 1; ``None`` for an address that is named otherwise."""
         if len(url) > MAX_URL_CHARS:
             return None
-        match = self._marked(url)
-        if match:
+        if match := self._marked(url):
             mark = match["mark"].lower()
             return (ascii_lowercase.index(mark) + 1 if self.letters else int(mark)) + self.shift or None
         return 1 if self.bare is not None and self.bare.match(url) else None
@@ -261,6 +258,4 @@ def _expression(text: str, letters: bool) -> str:
         expression += re.escape(text[end : place.start()])
         expression += r"(?P<id>[^/?#&]+?)" if place[1] == "id" else mark
         end = place.end()
-    if text:
-        return rf"^{head}{expression}{re.escape(text[end:])}" + ("$" if "mark" in expression else "")
-    return rf"^{head}"
+    return rf"^{head}{expression}{re.escape(text[end:])}" + ("$" if "mark" in expression else "")

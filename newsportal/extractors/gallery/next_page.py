@@ -152,14 +152,13 @@ def _of_pager(url: str, pager: Pager, count: Count | None) -> Ways:
     named = dict(pager.named) | {number: url}
     if pager.first is not None:
         named.setdefault(1, pager.first)
-    following = pager.next
     form = next(
         (found.form for other in (*pager.pages[1:2], *named.values()) if (found := step(places(url), other)) and found.there is not None),
         None,
     )
     if count is not None and form is not None and (count.number in (None, number)) and not count.pictures:
         named = _filled(named, form, count.total)
-    return Ways(number, tuple(address for _, address in sorted(named.items()))[:MAX_PAGES], following)
+    return Ways(number, tuple(address for _, address in sorted(named.items()))[:MAX_PAGES], pager.next)
 
 
 def _filled(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:

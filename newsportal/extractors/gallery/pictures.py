@@ -107,13 +107,11 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
             large = large or next((url for value in named if (url := dom.join(base, value))), None)
             yield WalkedPicture(node, source_of(node, base), link, large, bool(asides), caption)
             continue
-        holds = _held(node, base)
-        if holds:
+        if holds := _held(node, base):
             names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
             holders.append((node, holds, next((value for value in map(node.get, names) if value and value.strip()), None)))
             continue
-        background = _background(node, base)
-        if background:
+        if background := _background(node, base):
             yield WalkedPicture(node, background, link, None, bool(asides), None)
 
 

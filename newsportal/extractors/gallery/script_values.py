@@ -190,11 +190,6 @@ class NoLiteral(ValueError):
         self.at = at
 
 
-def literal(text: str, start: int, end: int) -> tuple[Any, int]:
-    """The literal that begins at ``start`` and ends before ``end``, and where it ends. Raises :class:`NoLiteral`."""
-    return _value(text, start, end, 0)
-
-
 def _token(text: str, at: int, end: int) -> re.Match[str]:
     match = TOKEN.match(text, at, end)
     if match is None:
@@ -202,13 +197,14 @@ def _token(text: str, at: int, end: int) -> re.Match[str]:
     return match
 
 
-def _value(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
-    match = _token(text, at, end)
+def literal(text: str, start: int, end: int, depth: int = 0) -> tuple[Any, int]:
+    """The literal that begins at ``start`` and ends before ``end``, and where it ends. Raises :class:`NoLiteral`."""
+    match = _token(text, start, end)
     mark = match["mark"]
     if mark in OPEN and depth < MAX_DEPTH:
         return (_object if mark == "{" else _list)(text, match.end(), end, depth + 1)
     if mark is not None:
-        raise NoLiteral(at)
+        raise NoLiteral(start)
     return _plain(match), match.end()
 
 
@@ -222,7 +218,7 @@ def _object(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
         colon = _token(text, match.end(), end)
         if key is None or colon["mark"] != ":":
             raise NoLiteral(at)
-        found[unescaped(key)], at = _value(text, colon.end(), end, depth)
+        found[unescaped(key)], at = literal(text, colon.end(), end, depth)
         at = _behind_comma(text, at, end, "}")
 
 
@@ -232,7 +228,7 @@ def _list(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
         match = _token(text, at, end)
         if match["mark"] in ("]", ")"):
             return found, match.end()
-        value, at = _value(text, at, end, depth)
+        value, at = literal(text, at, end, depth)
         found.append(value)
         at = _behind_comma(text, at, end, "])")
 

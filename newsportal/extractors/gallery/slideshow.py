@@ -169,11 +169,7 @@ def _settled(found: Mapping[str, Image]) -> tuple[Image, ...]:
 
 def _title(owners: Sequence[Mapping[str, Any]]) -> str | None:
     """What the object around a list, or one in it (``{"slide": {"title": …}, "images": […]}``), is called."""
-    for owner in owners:
-        inner = (value for value in owner.values() if isinstance(value, dict))
-        for held in (owner, *inner):
-            for key in ("title", "headline", "setname", "name"):
-                value = held.get(key)
-                if isinstance(value, str) and len(value.strip()) > 3 and not PICTURE.match(value):
-                    return clean(value)
-    return None
+    objects = (held for owner in owners for held in (owner, *(value for value in owner.values() if isinstance(value, dict))))
+    told = (held.get(key) for held in objects for key in ("title", "headline", "setname", "name"))
+    titles = (value for value in told if isinstance(value, str) and len(value.strip()) > 3 and not PICTURE.match(value))
+    return next(map(clean, titles), None)

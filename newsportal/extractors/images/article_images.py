@@ -47,8 +47,7 @@ def caption_of(node: dom.Element) -> str | None:
 def _under(node: dom.Element) -> str | None:
     """The text after the picture, within its own line or in what follows it, if it reads like a caption."""
     for _ in range(3):
-        tail = clean(node.tail or "")
-        if tail:
+        if tail := clean(node.tail or ""):
             return tail if _reads_like_one(tail) else None
         after = node.getnext()
         while after is not None and after.tag == "br" and not clean(after.tail or ""):
@@ -133,8 +132,7 @@ def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata
 def settle(block: dom.Element, base: str) -> None:
     """Give every ``img`` of ``block`` (a copy) the address that it would show in the end: stored pages run no scripts."""
     for node in block.iter("img"):
-        url = source_of(node, base)
-        if url:
+        if url := source_of(node, base):
             node.set("src", url)
 
 

@@ -98,8 +98,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         above = node.getparent()
         while above is not None and above not in regions:
             way.append(above)
-            place = _named(above)
-            if place:
+            if place := _named(above):
                 regions[above] = Region(place)
                 break
             above = above.getparent()

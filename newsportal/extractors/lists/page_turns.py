@@ -76,8 +76,7 @@ def page_turn_text(text: str) -> tuple[Kind | None, int]:
         start = text.lstrip(BRACKETS)[:1]
         if start and start not in BEGINNINGS:
             return NOTHING
-    match = NUMBER.match(text)
-    if match:
+    if match := NUMBER.match(text):
         return "number", int(match[1])
     if FURTHER.match(text):
         return "next", 0

@@ -67,10 +67,6 @@ class Row:
     this: int
     pages: dict[int, str]
 
-    @property
-    def first(self) -> str | None:
-        return self.pages.get(1) if self.this > 1 else None
-
 
 def find_pager(document: dom.Document) -> Pager:
     """The pager of a page. Never raises; a page without one is its own only page."""
@@ -82,7 +78,7 @@ def find_pager(document: dom.Document) -> Pager:
     url = document.url if known else own[0].form if own else elsewhere
     steps = ((turn.url, step(own, turn.url)) for turn in turns if turn.kind == "canonical")
     declared = (address for address, found in steps if found and found.there in (None, 1) and (found.here or 0) > 1)
-    first = (row.first if row else None) or next(declared, None)
+    first = (row.pages.get(1) if row and row.this > 1 else None) or next(declared, None)
     if row is None:
         return Pager((url,), first=first)
     following: list[str] = []

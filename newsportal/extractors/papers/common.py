@@ -105,10 +105,6 @@ def answer_of_link(document: dom.Document, link: Link | None, algorithm: str, bl
 
 def newest_date(root: dom.Element, fetched: datetime, zone: tzinfo | None = None) -> datetime | None:
     """The newest plausible date with a year that is written on the page (thesis E, algorithm 4.1)."""
-    newest = None
-    for _, text in dom.pieces(root, skipped=REMOVED):
-        if any(character.isdigit() for character in text[:DATE_CHARS]):
-            for written in find_dates(text[:DATE_CHARS], fetched, zone):
-                if written.has_year and not written.relative and (newest is None or written.when > newest):
-                    newest = written.when
-    return newest
+    beginnings = (text[:DATE_CHARS] for _, text in dom.pieces(root, skipped=REMOVED))
+    dates = (one for text in beginnings if any(map(str.isdigit, text)) for one in find_dates(text, fetched, zone))
+    return max((one.when for one in dates if one.has_year and not one.relative), default=None)

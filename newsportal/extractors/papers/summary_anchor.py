@@ -23,6 +23,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from html import unescape
@@ -178,18 +179,14 @@ class SummaryAnchor:
         if anchor is None and not known:
             raise NotApplicable("no-summary", f"a summary has at least {MIN_ANCHOR} characters")
         source = read_source(document.html)
-        block = _cached(source, known, anchor)
-        if block is None:
-            block = self._found(source, anchor, site, fetched)
+        block = _cached(source, known, anchor) or self._found(source, anchor, site, fetched)
         return answer_of_link(document, link, "summary_anchor", [dom.parse_html(source.html[block.tag.start : block.end])])
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         anchor, site = anchor_of(link.summary if link else None, self._length), site_of(document.url)
         if anchor and site:
-            try:
+            with suppress(NotApplicable):  # the page teaches nothing; whoever asks for its body hears why
                 self._found(read_source(document.html), anchor, site, fetched)
-            except NotApplicable:
-                return  # the page teaches nothing; whoever asks for its body hears why
 
     def saved(self) -> str:
         with self._lock:

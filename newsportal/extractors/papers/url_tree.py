@@ -20,6 +20,7 @@ import json
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import takewhile
@@ -80,11 +81,8 @@ class Library:
         if branch is None:
             return None
         self.sites.move_to_end(address.site)
-        for depth in range(len(address.directory) + 1):
-            for template in branch.templates.get(address.directory[:depth], ()):
-                if template.structure == structure:
-                    return template
-        return None
+        way = (address.directory[:depth] for depth in range(len(address.directory) + 1))
+        return next((one for place in way for one in branch.templates.get(place, ()) if one.structure == structure), None)
 
     def add_page(self, address: Address, layout: Layout, reach: int = 1) -> Template | None:
         """Let a page wait, unless a sibling that waits makes a template with it. ``reach`` 1: pages of the same directory are siblings;
@@ -145,10 +143,7 @@ class Library:
         return count
 
     def __iter__(self) -> Iterator[tuple[str, Directory, Template]]:
-        for site, branch in self.sites.items():
-            for directory, templates in branch.templates.items():
-                for template in templates:
-                    yield site, directory, template
+        return ((site, place, one) for site, branch in self.sites.items() for place, here in branch.templates.items() for one in here)
 
 
 def _common(first: Directory, second: Directory) -> Directory:
@@ -195,11 +190,8 @@ class UrlTree:
         return found
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
-        try:
-            address, page = _read(document)
-        except NotApplicable:
-            return  # whoever asks for its text hears why
-        self._template(address, page)
+        with suppress(NotApplicable):  # whoever asks for its text hears why
+            self._template(*_read(document))
 
     def saved(self) -> str:
         with self._lock:
