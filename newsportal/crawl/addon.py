@@ -138,10 +138,6 @@ class SignIns:
         found = addon.sources.all() if addon is not None else ()
         self._sources = {source.key: source for source in found if isinstance(source, Place) and source.signs_in}
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
     def headers_of(self, request: Request) -> dict[str, str]:
         """The headers that only this request may have; empty for one of another source, or to another host than its source's."""
         source = self._sources.get(str(request.meta.get("source")))

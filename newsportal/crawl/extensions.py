@@ -6,6 +6,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
@@ -91,14 +92,7 @@ class RunReport:
 
     def so_far(self, reason: str | None = None) -> Run:
         """The report as it stands; with a reason, as it ends."""
-        return Run(
-            id=self.run.id,
-            started=self.run.started,
-            ended=utcnow() if reason else None,
-            reason=reason,
-            spiders=self.run.spiders,
-            sources=self.tracker.report(),
-        )
+        return replace(self.run, ended=utcnow() if reason else None, reason=reason, sources=self.tracker.report())
 
     async def _save_often(self) -> None:
         while not self._ending.is_set():

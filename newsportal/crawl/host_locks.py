@@ -70,10 +70,7 @@ class HostQueues:
         self._queue(host)
 
     def host(self, name: str) -> Host:
-        found = self.hosts.get(name)
-        if found is None:
-            found = self.hosts[name] = Host(name)
-        return found
+        return self.hosts.setdefault(name, Host(name))
 
     def hold(self, name: str, ready: float) -> None:
         host = self.host(name)

@@ -249,7 +249,9 @@ class LinkTracker(SourceStates):
         """``link`` failed. ``later``: it waits for another try, unless its page hangs often or it has failed for too long."""
         self._decided(link)
         later = later or reason == AWAITS_SIBLING
-        if later and reason not in OUR_OWN and _is_over(await self._row(link), reason):
+        row = await self._row(link) if later and reason not in OUR_OWN else None
+        limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP  # longer where no network may be the reason
+        if row is not None and utcnow().timestamp() - row.added > limit.total_seconds():
             self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
             self.count(link.source, "failed", GIVEN_UP)
             await self._finish(link, GIVEN_UP, reason)
@@ -332,9 +334,3 @@ class LinkTracker(SourceStates):
         for source, number in filter(itemgetter(1), left.items()):
             for column in ("entries", "new"):
                 self._stats.set_value(f"{PREFIX}{source}/{column}", number)
-
-
-def _is_over(row: LinkState | None, reason: str) -> bool:
-    """Whether a link has failed for too long; longer where no network may be the reason."""
-    limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP
-    return row is not None and utcnow().timestamp() - row.added > limit.total_seconds()

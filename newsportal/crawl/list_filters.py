@@ -41,10 +41,8 @@ def has_grown(listed: Listed, kept: StoredThread) -> bool:
         return True
     if listed.replies is not None and kept.replies is not None and listed.replies != kept.replies:
         return True
-    if listed.last is not None and kept.listed is not None:
-        return listed.last > kept.listed + timedelta(seconds=listed.precision)
-    if listed.last is not None and kept.newest is not None:
-        return listed.last > kept.newest + timedelta(seconds=listed.precision)
+    if listed.last is not None and (before := kept.listed or kept.newest) is not None:
+        return listed.last > before + timedelta(seconds=listed.precision)
     return listed.replies is None or kept.replies is None
 
 

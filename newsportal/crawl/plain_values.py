@@ -8,7 +8,7 @@ import builtins
 import json
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -93,15 +93,14 @@ def _value(said: Any, parts: Sequence[bytes], functions: bool) -> Any:
     if what in ("partial", "function"):
         if not functions:
             raise ValueError("a function where only values may be")
-        return _named(rest[0]) if what == "function" else _partial(*(_value(one, parts, functions) for one in rest))
+        if what == "function":
+            return _named(rest[0])
+        function, args, keywords = (_value(one, parts, functions) for one in rest)
+        return partial(function, *args, **keywords)
     kind = _named(what)
     if not isinstance(kind, type) or not (is_dataclass(kind) or issubclass(kind, tuple)):
         raise ValueError(f"no value of ours: {what}")
     return kind(**dict(zip(_fields(kind), (_value(one, parts, functions) for one in rest), strict=True)))
-
-
-def _partial(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> Callable[..., Any]:
-    return partial(function, *args, **keywords)
 
 
 @cache

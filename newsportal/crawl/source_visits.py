@@ -71,11 +71,9 @@ class Timing:
         store = self._tracker.store
         if self._priced is None or monotonic() - self._priced > PRICED:
             sources = self._tracker.sources
-            states = self._tracker.store.source_states()
-            visited = {source.key for source in sources.all() if source.enabled} | {
-                f"engine:{n}" for t in sources.topics for n in t.engines
-            }
-            self._worth, self._priced = timing.worth(sources, states, visited), monotonic()
+            visited = {source.key for source in sources.all() if source.enabled}
+            visited |= {f"engine:{name}" for topic in sources.topics for name in topic.engines}
+            self._worth, self._priced = timing.worth(sources, store.source_states(), visited), monotonic()
         state, visits = store.source_state(source.key), store.visits.of(source.key, limit=timing.LOOKED_BACK)
         subscribed = store.subscriptions.of(source.key)
         asked = timing.slower(self.rules(source)) if subscribed and timing.is_reliable(subscribed, now) else self.rules(source)

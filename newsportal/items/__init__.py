@@ -318,6 +318,3 @@ class Gallery:
     @property
     def visible_images(self) -> tuple[Image, ...]:
         return tuple(image for image in self.images if image.dropped is None)
-
-
-EMPTY: Mapping[str, int] = MappingProxyType({})  # an immutable empty count table, for defaults

@@ -46,15 +46,14 @@ class PicturesPipeline(Stage):
 
     async def process(self, gallery: Gallery) -> Gallery:
         """The story; pictures of no story say why."""
+        if not gallery.images:
+            return gallery
         try:
-            return await self._sort_out(gallery) if gallery.images else gallery
+            async with self._counting:
+                reasons = await asyncio.to_thread(self._count, gallery)
         except StoreError as error:  # the story's own stage tells of a store that is away
             logger.error("the pictures of %s are not counted: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
-
-    async def _sort_out(self, gallery: Gallery) -> Gallery:
-        async with self._counting:
-            reasons = await asyncio.to_thread(self._count, gallery)
         gallery = replace(gallery, images=rules.judged(gallery.images, reasons))
         self._dropped[gallery.link.source] += Counter(rules.left_out(gallery.images))
         return gallery

@@ -117,7 +117,7 @@ class Planner:
                 further += [found for url in read.further if (found := self._list(url, task.source, task.topic)) is not None]
             wanted = further
         for link, carried in named.values():
-            trail = [] if is_entry(link) else self._trail(link.url)
+            trail = [] if is_entry(link) else next((there for archive in self._archives if (there := archive.trail(link.url))), [])
             if trail:
                 self._links.setdefault(identity(trail[-1]), link)
             elif is_entry(link) or link.content:
@@ -134,9 +134,6 @@ class Planner:
                 self._lists.add(key(trail[-1]))
                 return ListTask(archive.part(trail), url, source, topic)
         return None
-
-    def _trail(self, url: str) -> list[str]:
-        return next((trail for archive in self._archives if (trail := archive.trail(url))), [])
 
     def _tasks(self, archive: Archive, unpaged: Sequence[Job]) -> Iterator[ReadTask]:
         assert archive.index is not None

@@ -195,8 +195,6 @@ def _classifier(shared: Shared) -> ClassifyPipeline:
 
 
 class SiteReader:
-    """Reads the articles of one site."""
-
     def __init__(self, shared: Shared, found: Answers) -> None:
         tracker = ArchiveTracker(shared).as_of_crawl()
         self._found, self._fetcher = found, ArticleFetcher(tracker, found)

@@ -112,7 +112,9 @@ class StoryVisit:
     def fail(self, asked: str, outcome: Outcome) -> None:
         """There is no answer. A dead link is an end; so is any refusal of a page that nobody but the pattern names."""
         self.pending.discard(asked)
-        over = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or self._guessed(asked))
+        named = any(page.total or asked == page.next or asked in page.pages for page in self.met)
+        guessed = self.pattern is not None and not named
+        over = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or guessed)
         if over or self.unproven:
             self.ended[asked] = outcome.reason
         else:
@@ -142,10 +144,6 @@ class StoryVisit:
                 self.ended[url] = "bad-address"
             elif url not in self.requested and url not in self.open:
                 self.open.append(url)
-
-    def _guessed(self, url: str) -> bool:
-        named = any(page.total or url == page.next or url in page.pages for page in self.met)
-        return self.pattern is not None and not named
 
     def story(self) -> Gallery:
         """The story as it is after this visit."""

@@ -91,7 +91,7 @@ class SitemapSpider(NewsSpider):
         room = MAX_CHILDREN + 1 - len(progress.requested)
         fresh = [entry for entry in found.entries if entry.url not in progress.requested and askable(entry.url)]
         chosen = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, room))
-        self._count_skipped(source, chosen.left)
+        progress.skipped.update(chosen.left)
         state = await self.tracker.state(source.key)
         if source.key in self.thorough:
             state = replace(state, validators={})
@@ -117,7 +117,7 @@ class SitemapSpider(NewsSpider):
         self.tracker.validate(source.key, response.url + PRINT, (now, newest))
         rules = HubRules(allow=source.allow, deny=source.deny)
         chosen = await asyncio.to_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
-        self._count_skipped(source, chosen.left)
+        self._progress[source.key].skipped.update(chosen.left)
         async for request in self._fresh(response, source, chosen):
             yield request
 
@@ -128,7 +128,7 @@ class SitemapSpider(NewsSpider):
             room = source.limit - progress.taken
             if room <= 0:
                 response.meta["list_page"] = None
-                self._count_skipped(source, Counter(limit=len(chosen.entries) - place))
+                progress.skipped["limit"] += len(chosen.entries) - place
                 return
             batch = chosen.entries[place : place + min(BATCH, room)]
             place += len(batch)
@@ -136,11 +136,6 @@ class SitemapSpider(NewsSpider):
             progress.taken += len(requests)
             for request in requests:
                 yield request
-
-    # what is left out
-
-    def _count_skipped(self, source: Sitemap, left: Counter[str]) -> None:
-        self._progress[source.key].skipped.update(left)
 
     def note_left_out(self, key: str) -> None:
         progress = self._progress.pop(key, None)

@@ -227,8 +227,11 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             spider.began = utcnow()
             waiting = await asyncio.to_thread(_waiting, spider, sources)
             took = monotonic() - began
-            async for wanted in _begun(spider, waiting):
-                yield wanted
+            for source, state in waiting:
+                if len(spider.visiting.open) >= MOST:
+                    break
+                async for wanted in spider.begin(source, state):
+                    yield wanted
             if away:
                 logger.warning("%s: visits begin again", spider.name)
             away = False
@@ -248,14 +251,6 @@ def _waiting(spider: NewsSpider, sources: Sequence[Any]) -> list[tuple[Any, Sour
         if source.key not in opened and not spider.skips(source, state):
             found.append((spider.timing.due_at(source, state, spider.began).timestamp() if state.last_run else 0.0, source, state))
     return [(source, state) for _, source, state in sorted(found, key=itemgetter(0))]
-
-
-async def _begun(spider: NewsSpider, waiting: Sequence[tuple[Any, SourceState]]) -> AsyncIterator[Any]:
-    for source, state in waiting:
-        if len(spider.visiting.open) >= MOST:
-            return
-        async for wanted in spider.begin(source, state):
-            yield wanted
 
 
 async def _forget(spider: NewsSpider) -> None:

@@ -41,8 +41,11 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
     What killed backups of this name, or of a folder's dated names, left there is deleted first. Raises ``OSError``.
     """
-    for left in leavings(path):
-        _let_go(left)
+    for left in leavings(path):  # unless a process that lives writes it. Where a disk knows no locks, or this user may not, it stays
+        with suppress(OSError), left.open("rb") as held:  # gone by now, held, or somebody else's: none of it keeps a backup from being made
+            if fcntl is not None:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
     part, file = _made(path)
     try:
         with file:
@@ -56,14 +59,6 @@ def leavings(path: Path) -> list[Path]:
     """Files beside ``path`` that are, by their names, such backups before they were whole; some may be written right now."""
     found = ((part, PART.fullmatch(part.name)) for part in path.parent.iterdir())
     return sorted(part for part, match in found if match and (match["name"] == path.name or DATED.fullmatch(match["name"])))
-
-
-def _let_go(part: Path) -> None:
-    """Delete ``part`` unless a process that lives writes it. Where a disk knows no locks, or this user may not, it stays."""
-    with suppress(OSError), part.open("rb") as file:  # gone by now, held, or somebody else's: none of it keeps a backup from being made
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            part.unlink()
 
 
 def _made(path: Path) -> tuple[Path, IO[bytes]]:

@@ -129,8 +129,6 @@ def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Docum
 
 
 class Corpora(Models):
-    """Labelled texts that a classifier learns from, and the versions of the models that were trained on them."""
-
     def create(self, name: str, *, now: datetime, note: str = "") -> bool:
         """Make an empty corpus; answers whether there was none of this name."""
         with self._write() as connection:

@@ -93,11 +93,7 @@ def crawled(known: Mapping[str, Any], article: Article) -> Written:
     values = revised_columns(known, article)
     if known.get("corrected") is None:
         return Written((present_content(known),), values)
-    page_state = {
-        **{name: known.get(name) for name in CONTENT},
-        **dict.fromkeys(WHOSE),
-        **{name: values[name] for name in CONTENT if name in values},
-    }
+    page_state = {**present_content(known), **dict.fromkeys(WHOSE), **{name: values[name] for name in CONTENT if name in values}}
     stands = {column: known[column] for column in columns_of(fields_of(known))}
     shown = {column: {**values, **stands}.get(column, known[column]) for column in columns_of(FIELDS)}
     if all(known[column] == value for column, value in shown.items()):  # readers see what they saw: the page's state goes before it

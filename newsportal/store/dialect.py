@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection, Engine, Insert, Table
@@ -63,9 +64,10 @@ class Dialect:
     give_back: Callable[[Engine, bool], int] = lambda _engine, _whole: 0
 
 
-def on_conflict(plain: sqlite.Insert | postgresql.Insert, table: Table, update: tuple[str, ...]) -> Insert:
+@cache
+def on_conflict(make: Callable[[Table], sqlite.Insert | postgresql.Insert], table: Table, update: tuple[str, ...]) -> Insert:
     """See ``Dialect.insert``, for databases that know ``ON CONFLICT``."""
-    insert = plain.execution_options(preserve_rowcount=True)
+    insert = make(table).execution_options(preserve_rowcount=True)
     if not update:
         return insert.on_conflict_do_nothing()
     return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_={name: insert.excluded[name] for name in update})

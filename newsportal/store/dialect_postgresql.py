@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 
@@ -160,11 +160,6 @@ def _database(engine: Engine) -> str:
     return engine.url.database or engine.url.username or MAINTENANCE
 
 
-@cache
-def _insert(table: Table, update: tuple[str, ...]) -> Insert:
-    return on_conflict(postgresql.insert(table), table, update)
-
-
 def explained(error: BaseException | None, where: str) -> StoreError:
     """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
     import psycopg
@@ -185,5 +180,9 @@ def _words(error: BaseException | None) -> str:
 
 
 POSTGRESQL: Final = Dialect(
-    open=open_postgresql, insert=_insert, explain=explained, write_options={"isolation_level": "READ COMMITTED"}, rest=rest
-)  # what others committed before the lock was ours is to be seen
+    open=open_postgresql,
+    insert=partial(on_conflict, postgresql.insert),
+    explain=explained,
+    write_options={"isolation_level": "READ COMMITTED"},  # what others committed before the lock was ours is to be seen
+    rest=rest,
+)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import QueuePool
@@ -93,11 +93,6 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get(WRITES) else "BEGIN")
 
 
-@cache
-def _insert(table: Table, update: tuple[str, ...]) -> Insert:
-    return on_conflict(sqlite.insert(table), table, update)
-
-
 def explained(error: BaseException | None, where: str) -> StoreError:
     """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
     name = getattr(error, "sqlite_errorname", None) or ""
@@ -138,4 +133,4 @@ def give_back(engine: Engine, whole: bool) -> int:
 
 INCREMENTAL: Final = 2
 
-SQLITE: Final = Dialect(open=open_sqlite, insert=_insert, explain=explained, give_back=give_back)
+SQLITE: Final = Dialect(open=open_sqlite, insert=partial(on_conflict, sqlite.insert), explain=explained, give_back=give_back)

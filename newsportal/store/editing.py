@@ -48,8 +48,7 @@ def _seen(connection: Connection, ids: Collection[str], columns: Mapping[str, An
         connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(chunk), state).values(**columns))
     changed = [id for id in dict.fromkeys(ids) if id in found]
     refresh_changed(connection, dict.fromkeys(found.values()), set(changed), now)
-    for id in changed:
-        log(connection, "article", id, now)
+    log(connection, "article", changed, now)
     return changed
 
 

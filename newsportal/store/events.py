@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import log2
 from typing import Any, Final
@@ -18,7 +18,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 
 from newsportal.errors import StoreError
-from newsportal.store.columns import EPOCH, name, storable
+from newsportal.store.columns import EPOCH, build, name, storable
 from newsportal.store.dialects import PAGE, Part, chunks, select_in, upsert
 from newsportal.store.event_tables import EVENT_EDITS, EVENT_POSITION, EVENT_REDIRECTS, EVENT_STORIES, EVENTS
 from newsportal.store.lists import behind, cursor, edge, unindexed
@@ -98,8 +98,7 @@ class Events(Part):
 
     def move(self, of: str, seq: int) -> None:
         """Keep a position."""
-        with self._write() as connection:
-            upsert(connection, EVENT_POSITION, [{"name": of, "seq": seq}], update=("seq",))
+        self._upsert(EVENT_POSITION, [{"name": of, "seq": seq}], update=("seq",))
 
     def vectors(self, limit: int, ids: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
         """What the algorithm remembers of the events that were alive last, or of those of these ids."""
@@ -131,7 +130,7 @@ class Events(Part):
                 return False
             new = _still_there(connection, placed)
             _write_vectors(connection, {one.event_id: vectors[one.event_id] for one in new})
-            upsert(connection, EVENT_STORIES, [_row(one) for one in new])
+            upsert(connection, EVENT_STORIES, [asdict(one) | {"words": list(map(storable, one.words))} for one in new])
             counted = {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, touched)}
             _refresh(connection, {one.event_id for one in new} | counted | (_outdated(connection) if again else set()))
             upsert(connection, EVENT_POSITION, [{"name": "log", "seq": upto}], update=("seq",))
@@ -189,8 +188,7 @@ class Events(Part):
         return self._scalar(select(func.max(EVENT_EDITS.c.number))) or 0
 
     def event(self, id: str) -> Event | None:
-        found = self._events(select(*READ).where(EVENTS.c.id == id))
-        return found[0] if found else None
+        return next(iter(self._events(select(*READ).where(EVENTS.c.id == id))), None)
 
     def joined(self, id: str) -> str | None:
         """The event that this one was joined with, in the end."""
@@ -226,7 +224,7 @@ class Events(Part):
     def of(self, story_ids: Collection[str]) -> dict[str, Placed]:
         """Story -> where it is, of those that are in an event."""
         rows = self._select_in(select(EVENT_STORIES), EVENT_STORIES.c.story_id, story_ids)
-        return {row["story_id"]: _placed(row) for row in rows}
+        return {row["story_id"]: build(Placed, row, words=tuple) for row in rows}
 
     def members(self, event_ids: Collection[str]) -> dict[str, list[Placed]]:
         """Event -> its stories, the earliest first; hidden ones are left out."""
@@ -234,7 +232,7 @@ class Events(Part):
         rows = self._select_in(columns.where(STORIES.c.count > 0), EVENT_STORIES.c.event_id, event_ids)
         found: dict[str, list[Placed]] = {}
         for row in sorted(rows, key=lambda row: (row["moment"], row["story_id"])):
-            found.setdefault(row["event_id"], []).append(_placed(row))
+            found.setdefault(row["event_id"], []).append(build(Placed, row, words=tuple))
         return found
 
     def tellers(self, event_id: str) -> list[Teller]:
@@ -250,21 +248,10 @@ class Events(Part):
             rows = connection.execute(wanted).mappings().all()
             titles = select(STORIES.c.id, ARTICLES.c.title).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id)
             heads = {row["id"]: row["title"] for row in select_in(connection, titles, STORIES.c.id, {row["head_id"] for row in rows})}
-        return [_event(row, heads.get(row["head_id"], "")) for row in rows]
-
-
-def _event(row: Mapping[Any, Any], head: str) -> Event:
-    values = {key: row[key] for key in ("id", "head_id", "stories", "sites", "first", "last", "heat", "pinned", "changed")}
-    return Event(title=row["title"] or head, renamed=row["title"] is not None, **values)
-
-
-def _placed(row: Mapping[Any, Any]) -> Placed:
-    return Placed(row["story_id"], row["event_id"], row["score"], tuple(row["words"]), row["by"])
-
-
-def _row(one: Placed) -> dict[str, Any]:
-    words = [storable(word) for word in one.words]
-    return {"story_id": one.story_id, "event_id": one.event_id, "score": one.score, "words": words, "by": one.by}
+        return [
+            build(Event, {**row, "title": row["title"] or heads.get(row["head_id"], ""), "renamed": row["title"] is not None})
+            for row in rows
+        ]
 
 
 def _edit(row: Mapping[Any, Any]) -> Edit:

@@ -226,14 +226,10 @@ def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, An
 
 def _follow(connection: Connection, id: str) -> None:
     """Work out what a story's pictures decide: its number of pictures, the article's text and first pictures, its moment."""
-    shown = GALLERY_PICTURES.c.dropped.is_(None)
-    rows = (
-        connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, shown).order_by(GALLERY_PICTURES.c.number))
-        .mappings()
-        .all()
-    )
+    shown = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.dropped.is_(None))
+    rows = [dict(row) for row in connection.execute(shown.order_by(GALLERY_PICTURES.c.number)).mappings()]
     own = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.followed(own, [dict(row) for row in rows])))
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.followed(own, rows)))
     moment = connection.scalar(select(ARTICLES.c.moment).where(ARTICLES.c.id == id))
     connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
 
@@ -245,8 +241,7 @@ def _part(connection: Connection, id: str, now: datetime) -> None:
     if left:
         for story_id in {old, *(_story_of(connection, one) for one in left)}:
             refresh_galleries(connection, story_id)
-    for one in left:
-        log(connection, "fold", one, now)
+        log(connection, "fold", left, now)
 
 
 def _story_of(connection: Connection, id: str) -> str:

@@ -8,6 +8,7 @@ advertisement. So when the pictures of a story change, its folds are judged agai
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from hashlib import blake2b
@@ -81,13 +82,12 @@ def fold_gallery(connection: Connection, id: str) -> Fold | None:
     """
     row = _row(connection, id)
     story = photo_story(row, _pictures(connection, [id]).get(id, ()))
-    moment = row["moment"]
     for table in (GALLERY_KEYS, GALLERY_WORDS):
         connection.execute(delete(table).where(table.c.gallery_id == story.id))
     connection.execute(insert(GALLERY_WORDS), {"gallery_id": story.id, "words": dict(story.words)})
     keys = sorted({*word_keys(story), *picture_keys(story.pictures)})
     if keys:
-        connection.execute(insert(GALLERY_KEYS), [{"key": key, "gallery_id": story.id, "moment": moment} for key in keys])
+        connection.execute(insert(GALLERY_KEYS), [{"key": key, "gallery_id": story.id, "moment": row["moment"]} for key in keys])
     members = list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == row["story_id"])))
     found = _repeated(connection, row, story) if len(members) == 1 else None
     if found is not None:
@@ -139,15 +139,14 @@ def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory)
 
 def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]) -> list[str]:
     """The stories of the time that share most of ``keys``, common ones left out."""
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     of_the_time = GALLERY_KEYS.c.moment.between(shifted(row["moment"], -SPAN), shifted(row["moment"], SPAN))
     for chunk in chunks(sorted(set(keys))):
         within = GALLERY_KEYS.c.key.in_(chunk) & of_the_time
         often = select(GALLERY_KEYS.c.key).where(within).group_by(GALLERY_KEYS.c.key).having(func.count() > COMMON)
         common = set(connection.scalars(often))
         rare = [key for key in chunk if key not in common]
-        for (id,) in connection.execute(select(GALLERY_KEYS.c.gallery_id).where(GALLERY_KEYS.c.key.in_(rare) & of_the_time)):
-            counts[id] = counts.get(id, 0) + 1
+        counts.update(connection.scalars(select(GALLERY_KEYS.c.gallery_id).where(GALLERY_KEYS.c.key.in_(rare) & of_the_time)))
     return sorted((id for id in counts if id != row["id"]), key=lambda id: (-counts[id], id))[:MOST_COMPARED]
 
 

@@ -130,11 +130,10 @@ def _versions(connection: Connection, name: str, *only: int) -> list[Model]:
     columns = [column for column in MODELS.c if column.name not in ("model", "corpus_id", "activated")]
     wanted = _these(corpus, *only) if only else (MODELS.c.corpus_id == corpus,)
     rows = connection.execute(select(*columns).where(*wanted, THERE).order_by(MODELS.c.version.desc())).mappings()
-    return [Model(name, **{**row, "active": row["version"] == active, "held_out": _unpacked(row["held_out"])}) for row in rows]
-
-
-def _unpacked(ids: bytes) -> frozenset[str]:
-    return frozenset(ids[at : at + ID_BYTES].hex() for at in range(0, len(ids), ID_BYTES))
+    return [
+        Model(name, **{**row, "active": row["version"] == active, "held_out": frozenset(row["held_out"].hex(" ", ID_BYTES).split())})
+        for row in rows
+    ]
 
 
 def _version(connection: Connection, name: str, wanted: int | None) -> Model:

@@ -153,8 +153,6 @@ CHANGING: Final = tuple(field.name for field in fields(Entry) if field.name not 
 
 
 class Outbox(Part):
-    """What is to be published, where, and what became of it. Blocking calls."""
-
     def position(self, target: str) -> int:
         """Up to which change (``Store.changes``) the target was looked after; 0 for one never met."""
         with self._read() as connection:

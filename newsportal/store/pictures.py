@@ -6,7 +6,7 @@ that is saved twice counts once. It is counted before its story is stored, and s
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -138,7 +138,9 @@ class Pictures(Part):
         stories are left out. The stories' ``pictures`` are named by their prints where those are known, else by their keys."""
         with self._read() as connection:
             same = _same(connection, keys)
-            counts = _counts(connection, {id for ids in same.values() for id in ids})
+            counted = select(SIGHTINGS.c.picture_id, func.count().label("stories")).group_by(SIGHTINGS.c.picture_id)
+            rows = select_in(connection, counted, SIGHTINGS.c.picture_id, {id for ids in same.values() for id in ids})
+            counts = Counter({row["picture_id"]: row["stories"] for row in rows})
             wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
             showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
             occurrences = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
@@ -209,12 +211,6 @@ def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
     for row in select_in(connection, select(PICTURES), PICTURES.c.print, {look[0] for look in looks.values()}):
         alike[row["print"], row["width"], row["height"]].add(row["id"])
     return {key: {name_id(key)} | alike[looks.get(key, ())] for key in keys}
-
-
-def _counts(connection: Connection, ids: Collection[str]) -> dict[str, int]:
-    counted = select(SIGHTINGS.c.picture_id, func.count().label("stories")).group_by(SIGHTINGS.c.picture_id)
-    found = {row["picture_id"]: row["stories"] for row in select_in(connection, counted, SIGHTINGS.c.picture_id, ids)}
-    return defaultdict(int, found)
 
 
 def _showing(connection: Connection, ids: Collection[str], most: int) -> list[str]:

@@ -204,7 +204,9 @@ def save_look(connection: Connection, reader: str, article_id: str, places: Coll
 def bring(connection: Connection, views: Sequence[View], now: datetime) -> dict[str, int]:
     """See ``Readers.bring``; some of the views. Answers the counts of :class:`Brought`."""
     recent = [view for view in views if view.at >= now - VIEWS_KEPT]
-    articles = _articles(connection, {view.story for view in recent})
+    names = {view.story for view in recent}  # of articles, by id or by an identity
+    by_id = connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.id.in_(names)))
+    articles = find_stored(connection, names) | {id: id for id in by_id}
     known = [view for view in recent if view.story in articles]
     readers = {reader_name(view.reader) for view in recent}
     off = set(connection.scalars(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(readers))))
@@ -216,12 +218,6 @@ def bring(connection: Connection, views: Sequence[View], now: datetime) -> dict[
     upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
     old, unknown = len(views) - len(recent), len(recent) - len(known)
     return {"taken": len(wanted), "unknown": unknown, "old": old, "off": len(known) - len(wanted)}
-
-
-def _articles(connection: Connection, names: Collection[str]) -> dict[str, str]:
-    """The articles that are meant, by id or by an identity."""
-    by_id = connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.id.in_(names)))
-    return find_stored(connection, names) | {id: id for id in by_id}
 
 
 def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

@@ -77,8 +77,6 @@ LOOKS: Final = select(VIEWS, ARTICLES.c.story_id).join(ARTICLES, ARTICLES.c.id =
 
 
 class Readers(Part):
-    """What readers looked at, what was recommended to them, and what was learnt from it."""
-
     def saw(self, reader: str, article_id: str, places: Collection[int], *, pictures: int, now: datetime) -> bool:
         """The reader looked at these pictures (1 is the first) of a story, added to those seen before. An article without pictures
         (``pictures`` 0) is one of one.

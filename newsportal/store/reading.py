@@ -17,28 +17,23 @@ from newsportal.store.link_tables import LINKS, PRUNED
 from newsportal.store.results import Change, StoredArticle, Story, Tally
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, CONTENT, DECLARED, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
 
-FIND = union_all(
-    select(ARTICLES.c.id).where(ARTICLES.c.id == bindparam("wanted")),
-    select(ALIASES.c.article_id).where(ALIASES.c.id == bindparam("wanted")),
-)
-"""The article of an identity. No identity is both: what is an article already does not become an alias."""
-
+WANTED: BindParameter[Any] = bindparam("wanted")
 IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-FIND_ALL = union_all(
-    select(ARTICLES.c.id, ARTICLES.c.id.label("article_id")).where(ARTICLES.c.id.in_(IDS)),
-    select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(IDS)),
-)
+ITSELF, ALIASED = select(ARTICLES.c.id.label("article_id"), ARTICLES.c.id), select(ALIASES.c.article_id, ALIASES.c.id)
+FIND = union_all(ITSELF.where(ARTICLES.c.id == WANTED), ALIASED.where(ALIASES.c.id == WANTED))
+FIND_ALL = union_all(ITSELF.where(ARTICLES.c.id.in_(IDS)), ALIASED.where(ALIASES.c.id.in_(IDS)))
+"""The articles of identities. No identity is both: what is an article already does not become an alias."""
+
 DECLARING = union_all(
     select(FIND_ALL.subquery(), literal(0).label("rank")),
-    select(DECLARED.c.id, DECLARED.c.article_id, literal(1)).where(DECLARED.c.id.in_(IDS)),
+    select(DECLARED.c.article_id, DECLARED.c.id, literal(1)).where(DECLARED.c.id.in_(IDS)),
 )
 """The articles that are known by names, then those that declare them."""
 
 
 def find(connection: Connection, identity: str) -> str | None:
     """The id of the article that is known by ``identity``, itself or as an alias."""
-    id = content_id(identity)
-    found: str | None = connection.scalar(FIND, {"wanted": id})
+    found: str | None = connection.scalar(FIND, {"wanted": content_id(identity)})
     return found
 
 
@@ -46,7 +41,7 @@ def find_stored(connection: Connection, identities: Collection[str]) -> dict[str
     """Identity → id of the article that is known by it, itself or as an alias, of those that are stored."""
     by_id = {name_id(identity): identity for identity in identities}
     rows = (row for some in chunks(by_id) for row in connection.execute(FIND_ALL, {"ids": some}))
-    return {by_id[id]: article_id for id, article_id in rows}
+    return {by_id[id]: article_id for article_id, id in rows}
 
 
 EXCERPT_CHARS: Final = 300  # how much of a text a list shows (``results.Story``)
@@ -147,8 +142,7 @@ class Articles(Part):
             return articles(connection, list(dict.fromkeys(row.article_id for row in found)))
 
     def article(self, id: str) -> StoredArticle | None:
-        found = self.articles([id])
-        return found[0] if found else None
+        return next(iter(self.articles([id])), None)
 
     def revisions(self, id: str) -> tuple[StoredArticle, ...]:
         """The earlier texts of an article, oldest first (without the present one)."""

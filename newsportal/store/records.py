@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Column, ColumnElement, Connection, MetaData, Table, delete, func, select, tuple_, types
 
-from newsportal.store import (
+from newsportal.store import (  # noqa: F401  they declare tables, or import what does: FORMS is made once all are there
     assistant,
     boards,
     crawl_state,
@@ -34,22 +34,6 @@ from newsportal.store import (
 )
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
-
-DECLARING: Final = (
-    tables,
-    crawl_state,
-    link_tables,
-    models,
-    gallery_tables,
-    pictures,
-    readers,
-    threads,
-    outbox,
-    event_tables,
-    assistant,
-    boards,
-)
-"""Modules that declare tables, themselves or by what they import: :data:`FORMS` is made once all are there."""
 
 DEEPEST: Final = 40
 """Levels of lists and mappings within one another that a row may have: JSON readers have bounds. What we store has four."""

@@ -20,7 +20,7 @@ from newsportal.store.dialects import Part, upsert
 from newsportal.store.folding import choose, hashed, hidden_with, new_story, refresh, save_keys
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
-from newsportal.store.new_articles import NEW_ARTICLE, Existing, NewRows, find_existing, topic_rows
+from newsportal.store.new_articles import NEW_ARTICLE, NewRows, find_existing, topic_rows
 from newsportal.store.prints import FinderIndex, Printed, PrintIndex, printed
 from newsportal.store.reading import find, find_stored
 from newsportal.store.results import Added
@@ -49,13 +49,13 @@ class Batch:
     connection: Connection
     index: PrintIndex
     now: datetime
-    existing: Existing
+    existing: dict[str, str | None]  # as ``find_existing`` answers
     _new: NewRows = field(default_factory=NewRows)
     _unread: bool = True  # the index does not know what others committed, or what was written here
 
     def add(self, article: Article, keys: Sequence[FoldKey], new: Printed) -> Added:
         row, hashes = row_of(article, now=self.now), hashed(keys)
-        id = self.existing.articles.get(row["id"])
+        id = self.existing.get(row["id"])
         if id is not None or self.index.finder is not None or self._new.may_repeat(new.fingerprint.runs, hashes):
             self.write()
         if self._unread:
@@ -80,11 +80,11 @@ class Batch:
         if found:
             self.write()
             story_id, hidden = found.story_id, hidden_with(self.connection, found.story_id)
-        elif id in self.existing.stories:  # its founder was deleted, or taken out of it
+        elif id in self.existing:  # its founder was deleted, or taken out of it
             story_id = new_story(self.connection, row, topics)
         else:
             self._new.begin_story(row, topics)
-        self.existing.articles[id] = id
+        self.existing[id] = id
         self._new.add({"story_id": story_id, **row, **fold_columns(found), **hidden}, topic_rows(id, topics), hashes, new, self.now)
         if found:
             self.write()
@@ -135,8 +135,7 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
     if len(_members(connection, known["story_id"])) > 1:
         return str(known["story_id"])
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == known["id"])))
-    present = connection.execute(ARTICLE, {"article": known["id"]}).mappings().one()
-    found = _repeated(connection, dict(present), keys, new, apart)
+    found = _repeated(connection, existing(connection, known["id"]), keys, new, apart)
     if found is None:
         return str(known["story_id"])
     _move(connection, known["id"], found.story_id, **fold_columns(found), **hidden_with(connection, found.story_id))
@@ -175,7 +174,8 @@ def add_topics(connection: Connection, article_id: str, topics: Mapping[str, Top
 
 
 def log(connection: Connection, kind: Literal["article", "fold", "gone"], ids: str | Iterable[str], at: datetime) -> None:
-    connection.execute(NEW_CHANGE, [{"kind": kind, "id": id, "at": at} for id in ([ids] if isinstance(ids, str) else ids)])
+    if rows := [{"kind": kind, "id": id, "at": at} for id in ([ids] if isinstance(ids, str) else ids)]:
+        connection.execute(NEW_CHANGE, rows)
 
 
 def existing(connection: Connection, article_id: str) -> dict[str, Any]:

@@ -138,7 +138,10 @@ class Handler(BaseDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Raises ``EgressDenied``, ``ArchiveError`` and what Scrapy's HTTP handler raises."""
         asked = datetime.now(UTC)
-        response = await self._network(request) if self._index is None else self._replayed(request, self._index)
+        limit = request.meta.get("download_maxsize", self._max_bytes)
+        response = await self._network(request) if self._index is None else answer(request, self._index, limit)
+        if "replay-missing" in response.flags and self.crawler.stats:
+            self.crawler.stats.inc_value("replay/missing")
         response = _readable(response)
         if self._writer is not None:
             try:
@@ -166,12 +169,6 @@ class Handler(BaseDownloadHandler):
 
                 self._renderer = Renderer.of(self.crawler, setup, self.download_request)
             return await self._renderer.render(request, response)
-        return response
-
-    def _replayed(self, request: Request, index: Index) -> Response:
-        response = answer(request, index, request.meta.get("download_maxsize", self._max_bytes))
-        if "replay-missing" in response.flags and self.crawler.stats:
-            self.crawler.stats.inc_value("replay/missing")
         return response
 
     async def _network(self, request: Request) -> Response:

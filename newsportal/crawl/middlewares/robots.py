@@ -72,8 +72,6 @@ class ObeyingMiddleware:
 
 
 class RobotsMiddleware(ObeyingMiddleware):
-    """Obeys robots.txt."""
-
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(crawler)
         self._clock = clock
