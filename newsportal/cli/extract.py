@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.extract_output import Format, Out, writer
-from newsportal.cli.output import pick, tracked
+from newsportal.cli.output import pick, tracked, write_json_lines
 from newsportal.cli.pages import (
     UNKNOWN,
     WEB,
@@ -30,6 +29,7 @@ from newsportal.cli.pages import (
 from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, FetchFailed, LibraryError, NewsportalError, NotApplicable
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
+from newsportal.extractors.article.markdown import markdown_of
 from newsportal.extractors.article.page_kind import NO_CONTENT, NONE
 from newsportal.extractors.article.site import site_of
 from newsportal.extractors.lists.page_turns import NOWHERE
@@ -37,6 +37,19 @@ from newsportal.extractors.lists.pagination import EXPECTED, MAX_FETCHED, MultiP
 from newsportal.items import Extraction, Link, Page
 from newsportal.services.trying import templates
 from newsportal.text import clean, dom
+
+Rows = Iterable[dict[str, Any]]
+Format = Annotated[str, typer.Option("--format", "-f", help="json: a line a page; markdown, text or html: the body of each page alone.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Where to write (a folder for a folder's bodies); default: standard output."),
+]
+BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
+    "markdown": (".md", lambda row: markdown_of(row["html"] or "", row["title"])),
+    "text": (".txt", lambda row: row["text"] or ""),
+    "html": (".html", lambda row: row["html"] or ""),
+}
+"""Format → the ending of its files, and what it makes of an answer line."""
 
 DELAY = 1.0  # seconds between two pages of one host, as in the crawl
 PUBLIC_ONLY = "this command asks public http(s) addresses alone; save the page with a browser and name the file"
@@ -251,3 +264,27 @@ def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]
         "confidence": found.confidence,
         "html": found.html,
     }
+
+
+def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:
+    """A function that writes all answer lines. Raises ``typer.BadParameter`` for a format there is not, or an ``out`` that does not fit."""
+    if form == "json":
+        return lambda rows: write_json_lines(({name: value for name, value in row.items() if name != "html"} for row in rows), out)
+    if form not in BODIES:
+        raise typer.BadParameter(f"no format is called {form!r}; there are: json, {', '.join(BODIES)}", param_hint="--format")
+    (ending, body), folder = BODIES[form], Path(source).is_dir()
+    if folder and (out is None or (out.exists() and not out.is_dir())):
+        raise typer.BadParameter(f"{source} is a folder: name a folder with --out, which gets a file a page", param_hint="--format")
+
+    def write(rows: Rows) -> None:
+        if folder and out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+        for row in rows:
+            if "error" in row:  # a page without a body; the run goes on
+                typer.echo(clean(f"{row['id']}: {row['error']}"), err=True)
+            elif out is None:
+                typer.echo(body(row))
+            else:
+                (out / f"{row['id']}{ending}" if folder else out).write_text(body(row) + "\n", "utf-8")
+
+    return write

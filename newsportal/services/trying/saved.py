@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from newsportal.errors import NewsportalError
+from newsportal.errors import NewsportalError, NotApplicable, Unfetched
 from newsportal.extractors import extractor
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.extractors.article.site import site_of
+from newsportal.extractors.article.tidy import read_fragment
+from newsportal.extractors.feeds.mail import parse
 from newsportal.extractors.lists import engines
-from newsportal.items import Page
+from newsportal.items import Link, Page
 from newsportal.messages import Message, did_you_mean, to_json
 from newsportal.net.archive import open_index
-from newsportal.net.egress import TooLarge, decompress
+from newsportal.net.egress import Policy, TooLarge, decompress
+from newsportal.net.egress.mailbox import read_mailbox
 from newsportal.services.trying.crosscheck import cross_check
-from newsportal.services.trying.newsletters import newsletter_trial
 from newsportal.services.trying.trial import (
     MAX_TRIED,
     ArticleTrial,
@@ -45,6 +47,7 @@ MOST: Final = 40  # pages of a site that are tried, the newest: a second or two 
 LARGEST: Final = 1 << 30  # bytes of an archive that is read through while somebody waits: some ten seconds
 NEWEST: Final = 3  # stored articles whose pages are fetched where there is no archive: a site is asked no more while somebody waits
 MAX_PAGE: Final = 16 << 20  # bytes of a page, unpacked; as the crawl takes them (politeness.max_size)
+MAX_MAILS: Final = 5  # mails of a newsletter that are looked at
 
 
 def archive_of(known: Sources) -> Path | None:
@@ -178,3 +181,27 @@ def plain(trial: Trial, reading: ArticleTrial | None) -> dict[str, Any]:
     text: dict[str, Any] = {"text": found.text, "algorithm": found.algorithm} if found else {}
     text |= {"note": to_json(reading.note)} if reading.note else {}
     return told | {"article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **said, **text}}
+
+
+def newsletter_trial(source: Newsletter, known: Sources) -> tuple[Trial, ArticleTrial | None]:
+    """What a first visit takes of the mailbox, and the first mail that can be read."""
+    address, polite = source.mailbox.address, known.politeness
+    wanted = replace(source.wanted(None, datetime.now(UTC)), limit=MAX_MAILS)
+    try:
+        found = read_mailbox(source.mailbox, wanted, Policy(polite.allow_private), polite.timeout)
+    except Unfetched as error:
+        return Trial(source.key, address, failure=error.message), None
+    links: list[Link] = []
+    reading = None
+    for raw in found.mails:
+        try:
+            mail = parse(raw.raw, raw.received, raw.is_cut)
+        except NotApplicable as why:
+            reading = reading or ArticleTrial(address, failure=why.message)
+            continue
+        links += source.links(mail)
+        if reading is None or reading.found is None:
+            read = replace(read_fragment(mail.html, mail.url), title=mail.title, published=mail.published, author=mail.author)
+            reading = ArticleTrial(mail.url, read)
+    notes = (Message("look.mails", number=len(found.mails) + found.left),)
+    return Trial(source.key, address, tuple(links), notes, None if found.mails else Message("find.no-mails")), reading
