@@ -90,7 +90,10 @@ def made_up_pages(number: int) -> list[Page]:
 
 
 def calls_through_line() -> int:
-    """Functions called while an article passes all stages from wrapper to store, in one thread, on the average of a few."""
+    """Functions that the crawl's own thread calls while an article passes all stages from wrapper to store, on the average of a few.
+
+    What readers do, in processes of their own, is not in it: extraction and keywords.
+    """
     pages = made_up_pages(2 * ARTICLES)
     from scrapy.utils.misc import load_object
     from trackers import make_crawler
