@@ -204,8 +204,7 @@ def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, 
     with standing(sources, "--scrapyd", scrapyd.url, "--setting", f"NEWSPORTAL_SOURCES={sources}", **secret) as process:
         assert "is it running?" in event(process, "hindered")["message"]
         scrapyd.start()
-        event(process, "goes on")
-        job = event(process, "started")["job"]
+        job = events(process, "started", "goes on")["started"]["job"]
         ended = event(process, "ended", job)
         assert ended["run"] is not None
         process.terminate()
