@@ -87,9 +87,11 @@ def test_a_worker_that_hangs_loses_its_requests_and_does_no_harm_when_it_wakes(t
         try:
             crawled.until_done(crawled.articles, 1)
         finally:
+            reported = crawled.log().count("Crawled ")
             hanging.send_signal(signal.SIGCONT)
             crawled.running.append(hanging)
-        crawled.until(lambda: "leases were lost" in crawled.log())
+        # it says so, unless it gave back what it had in hand before it looked: then both report each minute how far they are
+        crawled.until(lambda: "leases were lost" in crawled.log() or crawled.log().count("Crawled ") > reported + 2)
         found = told(crawled)
         assert (found["lost"], found["stored twice"]) == (0, 0), found
         assert crawled.stop() == [0, 0]

@@ -100,6 +100,13 @@ async function sendWaiting() {
   }
 }
 
+/* The network is often there only a moment after the browser says so. */
+async function sendSoon() {
+  for (let wait = 500; wait <= 16000; wait *= 2) {
+    try { return await sendMarks(); } catch { await new Promise((go) => setTimeout(go, wait)); }
+  }
+}
+
 let marked = 0;
 async function mark(event) {
   const body = await event.request.text();
@@ -143,7 +150,7 @@ self.addEventListener("fetch", (event) => {
 });
 
 self.addEventListener("sync", (event) => event.waitUntil(sendMarks()));
-self.addEventListener("message", (event) => event.waitUntil(sendMarks().catch(() => {})));
+self.addEventListener("message", (event) => event.waitUntil(sendSoon()));
 
 /* Messages of alerts. */
 self.addEventListener("push", (event) => {
