@@ -52,7 +52,7 @@ ADDRESS: Final[dict[str, str]] = {
 PRICE: Final = re.compile(r"[$€£¥￥]\s?\d|\d\s?(?:元|€|USD|EUR)")
 WORDS: Final[dict[str, str]] = {
     "buy": r"add to (?:cart|bag|basket)|in stock|buy now|free shipping|加入购物车|立即购买|库存",
-    "filter": r"\bsort by|filter|results?\b|\d+ (?:items|products)|排序|筛选",
+    "filter": r"\bsort by|filter|results?\b|\d (?:items|products)|排序|筛选",
     "reply": r"\brepl(?:y|ies)\b|\bjoined\b|\bquote\b|\bposts?:|\bupvote|回复|楼主|发表于|發表於",
     "contact": r"contact us|get (?:started|a quote)|request a|book a|free consultation|our (?:team|clients|services)|联系我们|咨询",
     "read": r"read more|min read|continue reading|阅读全文|查看更多",
