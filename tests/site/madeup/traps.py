@@ -23,7 +23,7 @@ from madeup.render import article_page, comments_path
 from madeup.world import LARGEST, Copy, World
 
 MAZE = "maze"
-NESTED_TAGS = 100_000
+NESTED_TAGS = 49_000
 PAYLOADS = (
     "<script>document.title='stolen'</script>",
     '<img src="x" onerror="document.title=1">',
