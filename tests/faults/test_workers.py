@@ -90,7 +90,7 @@ def test_a_worker_that_hangs_loses_its_requests_and_does_no_harm_when_it_wakes(t
             reported = crawled.log().count("Crawled ")
             hanging.send_signal(signal.SIGCONT)
             crawled.running.append(hanging)
-        # it says so, unless it gave back what it had in hand before it looked: then both report each minute how far they are
+        # it says so, unless all that it had in hand is stored by now: then both go on to report each minute how far they are
         crawled.until(lambda: "leases were lost" in crawled.log() or crawled.log().count("Crawled ") > reported + 2)
         found = told(crawled)
         assert (found["lost"], found["stored twice"]) == (0, 0), found

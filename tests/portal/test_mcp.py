@@ -276,8 +276,9 @@ def test_a_reader_searches_and_reads_and_no_tool_does_more_than_its_token_may(ro
     talk(room, transport, room.tokens["reader"], all_of_it)
 
 
-def test_a_token_to_read_reads_whoever_has_it(room: Newsroom) -> None:
-    talk(room, "http", room.tokens["reads"], reads_strangers)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_token_to_read_reads_whoever_has_it(room: Newsroom, transport: str) -> None:
+    talk(room, transport, room.tokens["reads"], reads_strangers)
 
 
 @pytest.mark.slow
