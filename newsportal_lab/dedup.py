@@ -19,7 +19,7 @@ DEFAULT = "judge"
 
 def dedup(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(FINDERS)}.")] = DEFAULT,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(FINDERS)}.")] = DEFAULT,
     out: OutFile = None,
 ) -> None:
     """Find reposts: of every document the earlier one that it repeats, why and how surely.

@@ -102,7 +102,7 @@ def keywords(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many of a document.")] = LIMIT,
     plain: Annotated[bool, typer.Option("--text", help="The file is one text; its first line is the title.")] = False,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(ALGORITHMS)}.")] = DEFAULT,
     out: OutFile = None,
 ) -> None:
     """Find the keywords of texts: {"id", "title", "text"} a line; out comes {"id", "keywords": [{"word", "weight"}]}.

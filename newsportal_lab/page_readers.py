@@ -77,7 +77,7 @@ def pager(
 def posts(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html(.gz), or -: standard input.")],
     url: Address = None,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(POSTERS)}.")] = "best",
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(POSTERS)}.")] = "best",
     out: OutFile = None,
 ) -> None:
     """Read the posts of forum threads: author, time, floor, text, quotations, pictures. A page without posts gives "error"."""

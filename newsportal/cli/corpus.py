@@ -38,7 +38,7 @@ LEFT = {
 def import_(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus, made if it is new.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; -: standard input.")],
-    form: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMS)}; auto goes by the name.")] = "auto",
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMS)}; auto goes by the name.")] = "auto",
     encoding: Annotated[str, typer.Option(help="Their encoding, such as gb18030.")] = UTF8,
     sources: SourcesFile = None,
     as_json: AsJson = False,

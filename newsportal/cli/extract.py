@@ -133,7 +133,7 @@ def _read(page: Page, link: Link | None, run: Extract) -> PageRead:
 def extract(
     source: PageSource,
     url: SavedFrom = None,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(EXTRACTORS)}.")] = "best",
     form: Format = "json",
     out: Out = None,
     library: Annotated[

@@ -111,7 +111,7 @@ def import_(
 
 
 def export(
-    form: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMS)}.")] = "jsonl",
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMS)}.")] = "jsonl",
     since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Readers get new names, others each time.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file to write; default: standard output.")] = None,

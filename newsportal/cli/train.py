@@ -29,7 +29,7 @@ def train(
     file: Annotated[str | None, typer.Argument(metavar="[FILE|-]", help="Labelled texts, as `corpus import` reads them.")] = None,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="Write the model there.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Train its next version.")] = None,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(CLASSIFIERS)}.")] = DEFAULT,
     held_out: Annotated[float, typer.Option(min=0, max=0.5, help="Share of each label held back for measuring.")] = SHARE,
     report: Annotated[Path | None, typer.Option(help="Also write an HTML report there.")] = None,
     activate: Annotated[
@@ -92,7 +92,7 @@ def _print_result(row: dict[str, Any], made: Trained, report: Path | None, as_js
 
 def retrain(
     force: Annotated[bool, typer.Option("--force", help="Even where few articles are new.")] = False,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(CLASSIFIERS)}.")] = DEFAULT,
     gently: Annotated[bool, typer.Option("--gently", help="Run at low priority.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,

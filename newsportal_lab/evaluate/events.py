@@ -134,7 +134,7 @@ METHODS: Final[Mapping[str, Callable[[Sequence[Document]], dict[str, str]]]] = {
 
 def events(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A document a line, in time order; those of gold events have event.")],
-    algorithm: Annotated[list[str] | None, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(METHODS)}.")] = None,
+    algorithm: Annotated[list[str] | None, typer.Option("--algorithm", "-a", help=f"{', '.join(METHODS)}.")] = None,
     leave_out: Annotated[bool, typer.Option("--leave-out", help="Choose each event's threshold on the others.")] = False,
     as_json: AsJsonRows = False,
 ) -> None:
