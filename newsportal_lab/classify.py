@@ -24,19 +24,19 @@ REASONS: Final = 10  # words that --explain names
 
 
 def classify(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
     model: Annotated[Path | None, typer.Option("--model", "-m", help="A model that `train` wrote.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="The model of this corpus that is in use.")] = None,
-    version: Annotated[int | None, typer.Option(help="Another version of the corpus' model.")] = None,
-    by_lexicon: Annotated[bool, typer.Option("--lexicon", help="No model: the lexicon, with the words of sources.yaml.")] = False,
-    always: Annotated[bool, typer.Option("--always", help="Name the best label even where none fits.")] = False,
+    corpus: Annotated[str | None, typer.Option(help="This corpus' model in use.")] = None,
+    version: Annotated[int | None, typer.Option(help="Another version.")] = None,
+    by_lexicon: Annotated[bool, typer.Option("--lexicon", help="Use the lexicon, with the words of sources.yaml.")] = False,
+    always: Annotated[bool, typer.Option("--always", help="Give the best label even where none fits.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Also name the words that decided.")] = False,
     out: OutFile = None,
     sources: SourcesFile = None,
 ) -> None:
-    """Classify texts: {"id", "text"} a line, with "title" if there is one; out comes {"id", "label", "scores"}.
+    """Classify texts: {"id", "text"} a line, and "title"; out comes {"id", "label", "scores"}.
 
-    The label is null where none fits. A line that is no document gives a line with "error".
+    The label is null where none fits. Another line gives "error".
     """
     if [model is None, corpus is None, not by_lexicon].count(False) != 1:
         raise typer.BadParameter("say one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")

@@ -18,13 +18,13 @@ DEFAULT = "judge"
 
 
 def dedup(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line, in time order; - for standard input.")],
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(FINDERS)}.")] = DEFAULT,
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(FINDERS)}.")] = DEFAULT,
     out: OutFile = None,
 ) -> None:
-    """Find reposts: for every document the earlier one that it repeats, why and how surely, one JSON line each.
+    """Find reposts: of every document the earlier one that it repeats, why and how surely.
 
-    A document has id, url, title, text and published, in time order. A line that is no document gives a line with "error".
+    A document has id, url, title, text and published, in time order. Another line gives "error".
     """
     try:
         found = finder(algorithm)

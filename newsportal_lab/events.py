@@ -17,13 +17,13 @@ from newsportal_lab.documents import answer_file
 
 
 def events(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line, in time order; - for standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
     out: OutFile = None,
 ) -> None:
-    """Group documents into events: launch and recall, crime, trial and sentence are one.
+    """Group documents {"id", "title", "text", "published"}, in time order, into events.
 
-    A document has id, title, text and published, in time order. Out comes {"id", "event", "score", "words"}: the event by the id of
-    its first document, the cosine, and the words that decided. A line that is no document gives a line with "error".
+    Out comes {"id", "event", "score", "words"}: the event by the id of its first document, the cosine, the words that decided.
+    Another line gives "error".
     """
     answer_file(file, lambda lines: answers(lines, EventClusters()), out, "clustering")
 

@@ -99,15 +99,15 @@ ALGORITHMS: Final = {DEFAULT: weighted, "tfidf": tfidf, "textrank": textrank}
 
 
 def keywords(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Keywords of a document, at most.")] = LIMIT,
-    plain: Annotated[bool, typer.Option("--text", help="The file is one plain text, its first line the title.")] = False,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many of a document.")] = LIMIT,
+    plain: Annotated[bool, typer.Option("--text", help="The file is one text; its first line is the title.")] = False,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(ALGORITHMS)}.")] = DEFAULT,
     out: OutFile = None,
 ) -> None:
     """Find the keywords of texts: {"id", "title", "text"} a line; out comes {"id", "keywords": [{"word", "weight"}]}.
 
-    Weights compare within one document alone. A line that is no document gives a line with "error".
+    Weights compare within one document. Another line gives "error".
     """
     if algorithm not in ALGORITHMS:
         raise typer.BadParameter(f"{algorithm!r} is none of: {', '.join(ALGORITHMS)}", param_hint="--algorithm")

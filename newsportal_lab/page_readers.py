@@ -17,10 +17,8 @@ from newsportal.text.dom import Document, document
 
 AUTO = "auto"
 
-Pages = Annotated[str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")]
-Address = Annotated[
-    str | None, typer.Option("--url", "-u", callback=web_address, help="The page's address, where no <id>.json beside it says so.")
-]
+Pages = Annotated[str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html(.gz), or -: standard input.")]
+Address = Annotated[str | None, typer.Option("--url", "-u", callback=web_address, help="The page's address, unless <id>.json has it.")]
 
 
 def _parse(page: SavedPage, url: str | None) -> Document:
@@ -42,10 +40,7 @@ def answer_pages(
 
 
 def links(path: Pages, url: Address = None, out: OutFile = None) -> None:
-    """Sort the links of saved list pages into article, hub and other: one JSON line a page.
-
-    A page that cannot be read gives a line with "error".
-    """
+    """Sort the links of saved list pages into article, hub and other, one JSON line a page."""
     from newsportal.extractors.lists import hub
 
     now = datetime.now(UTC)
@@ -61,16 +56,11 @@ def pager(
     path: Pages,
     url: Annotated[
         str | None,
-        typer.Option(
-            "--url", "-u", callback=web_address, help="The page's address, where no <id>.json beside it says so; not for a folder."
-        ),
+        typer.Option("--url", "-u", callback=web_address, help="The page's address, unless <id>.json has it; not for a folder."),
     ] = None,
     out: OutFile = None,
 ) -> None:
-    """Find the further pages of saved articles: one JSON line a page, its own address first.
-
-    A page that cannot be read gives a line with "error".
-    """
+    """Find the further pages of saved articles, one JSON line each, its own address first."""
     from newsportal.extractors.article.refusal import refuse_bytes
     from newsportal.extractors.lists.page_turns import NOWHERE
     from newsportal.extractors.lists.pagination import find_pager
@@ -85,17 +75,12 @@ def pager(
 
 
 def posts(
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A saved thread, a folder of <id>.html or <id>.html.gz, or - for standard input.")
-    ],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html(.gz), or -: standard input.")],
     url: Address = None,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(POSTERS)}.")] = "best",
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(POSTERS)}.")] = "best",
     out: OutFile = None,
 ) -> None:
-    """Read the posts of forum threads: author, time, floor, text, quotations, pictures. One JSON line a page.
-
-    A page without posts has a line with "error".
-    """
+    """Read the posts of forum threads: author, time, floor, text, quotations, pictures. A page without posts gives "error"."""
     try:
         extract = poster(algorithm)
     except ValueError as error:
@@ -120,13 +105,10 @@ def posts(
 
 def results(
     path: Pages,
-    engine: Annotated[str, typer.Option("--engine", "-e", help="Whose result pages these are; auto looks at each page.")] = AUTO,
+    engine: Annotated[str, typer.Option("--engine", "-e", help="Whose pages; auto: by the page.")] = AUTO,
     out: OutFile = None,
 ) -> None:
-    """Read saved pages of search engines: title, link, site, summary and date of every result, one JSON line a page.
-
-    A page that cannot be read (captcha, broken file) gives a line with "error".
-    """
+    """Read saved pages of search engines: title, link, site, summary and date of every result. A captcha or broken file gives "error"."""
     from newsportal.extractors.lists import engines, result_pages
 
     if engine != AUTO and engine not in engines.names():

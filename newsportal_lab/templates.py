@@ -12,13 +12,13 @@ from newsportal.cli.output import make_table, print_json, print_table
 from newsportal.extractors.papers.url_tree import Directory, Library, plain, write_library
 from newsportal.services.trying.templates import load, save
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The library: what extract --algorithm url_tree --library wrote.")]
-Site = Annotated[str, typer.Argument(metavar="SITE", help="A host, as list shows it.")]
-Below = Annotated[str | None, typer.Option("--directory", "-d", help="Only this directory and those below it, such as /news/2024.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A library of `extract --algorithm url_tree`.")]
+Site = Annotated[str, typer.Argument(metavar="SITE", help="A host.")]
+Below = Annotated[str | None, typer.Option("--directory", "-d", help="Only below this directory, such as /news/2024.")]
 
 
 def list_(file: File, as_json: AsJson = False) -> None:
-    """List the sites of a library with their templates, and the pages that wait for a sibling."""
+    """List sites, templates, and pages that wait for a sibling."""
     rows = [
         {
             "site": site,
@@ -48,7 +48,7 @@ def show(file: File, site: Site, directory: Below = None, as_json: AsJson = Fals
 
 
 def forget(file: File, site: Site, directory: Below = None) -> None:
-    """Make a library forget a site, or one of its directories."""
+    """Forget a site, or one of its directories."""
     library = load(file)
     if site not in library.sites:
         raise typer.BadParameter(f"the library does not know {site}", param_hint="SITE")

@@ -49,7 +49,7 @@ def alert_named(work: Work, begin: str) -> Alert:
 
 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """List all alerts with their owners, without the addresses they go to."""
+    """List alerts with their owners, without addresses."""
     with open_work(sources) as work:
         people = {person.id: person.name for person in work.accounts.people.all()}
         counts = work.accounts.alerts.counts()
@@ -73,7 +73,7 @@ def preview_(
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Show what an alert would have sent in the last days."""
+    """Show what an alert would have sent."""
     with open_work(sources) as work:
         found = preview(work, alert_named(work, which), days, hours=days * 24)
         by_day = found.by_day(work.zone)

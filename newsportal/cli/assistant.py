@@ -16,7 +16,7 @@ from newsportal.store import open_store
 
 
 def check(sources: SourcesFile = None, as_json: AsJsonLine = False) -> None:
-    """Ask the model for one word, and show today's calls and tokens. Exit status 1 if it does not answer."""
+    """Ask the model for one word, and show today's calls and tokens. Exit status 1 without an answer."""
     known = load(sources)
     settings = known.assistant
     with closing(open_store(known.store)) as store:

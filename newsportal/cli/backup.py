@@ -28,11 +28,9 @@ FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # how a backup is called in a folder,
 
 
 def backup(
-    place: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A file in .tar.zst or .zip, or a folder, where it gets a name by the time.")
-    ],
-    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: keep so many, the newest.")] = None,
-    store: Annotated[str | None, typer.Option(help="Another store than that of sources.yaml.")] = None,
+    place: Annotated[Path, typer.Argument(metavar="FILE", help="A .tar.zst or .zip file, or a folder, where its name is the time.")],
+    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: keep only the newest so many.")] = None,
+    store: Annotated[str | None, typer.Option(help="Instead of that of sources.yaml.")] = None,
     sources: SourcesFile = None,
     as_json: AsJsonLine = False,
 ) -> None:
@@ -75,16 +73,16 @@ BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What newsportal backup wrote.")],
-    to: Annotated[str | None, typer.Option(help="The store to restore to, an empty one; default: that of sources.yaml.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
+    to: Annotated[str | None, typer.Option(help="An empty store; default: that of sources.yaml.")] = None,
     sources: Annotated[
         Path | None,
         typer.Option(help="The sources file; default: the nearest sources.yaml, else that of the backup, which is written here."),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only read the backup and check it.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only check the backup.")] = False,
     as_json: AsJsonLine = False,
 ) -> None:
-    """Read a backup into an empty store of any kind. It is checked before anything is written."""
+    """Read a backup, checked first, into an empty store of any kind."""
     with count_bar(quiet=as_json) as tell:
         manifest = checked(file, tell)
         row = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}

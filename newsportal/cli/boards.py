@@ -17,11 +17,11 @@ from newsportal.text import clean
 
 
 def boards(
-    name: Annotated[str | None, typer.Argument(help="A list of sources.yaml by its name or key (list:NAME); default: all.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A list's name, or list:NAME; default: all.")] = None,
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Show hot lists as their last visits found them: ranks, heat, since when, and the stories of each entry."""
+    """Show hot lists at their last visit: ranks, heat, since when, stories of each entry."""
     with open_record(sources) as (known, store):
         found = compile_boards(store, known, datetime.now(UTC), name)
     if name is not None and not found:

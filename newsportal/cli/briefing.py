@@ -22,13 +22,13 @@ Format = Literal["md", "html", "json"]
 
 def briefing(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
-    date: Annotated[str | None, typer.Option(help="A day (2026-03-01); by default the last 24 hours.")] = None,
+    date: Annotated[str | None, typer.Option(help="A day (2026-03-01); default: the last 24 hours.")] = None,
     count: Annotated[int, typer.Option(min=1, max=100, help="Events at most.")] = EVENTS,
-    format: Annotated[Format, typer.Option(help="Markdown, HTML or one line of JSON.")] = "md",
+    format: Annotated[Format, typer.Option(help="md, html, or json: one line.")] = "md",
     as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """The events that matter, each in a few sentences of its articles, with links to them."""
+    """The events that matter, each in a few sentences of its articles, with links."""
     with open_record(sources) as (known, store):
         chosen, now = moment(date, "--date"), datetime.now(UTC)
         zone = ZoneInfo(known.portal.timezone)

@@ -15,12 +15,12 @@ from newsportal.sources import edit
 from newsportal.sources.categories import drop, list_categories, put, values_of
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A category, as `category list` shows it.")]
-Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; repeatable; '' for none.")]
-Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that hints at it; repeatable; '' for none.")]
+Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; repeatable; '': none.")]
+Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that hints at it; repeatable; '': none.")]
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """List the categories that articles may get, with the words of your own."""
+    """List the categories, with your own words."""
     rows: list[dict[str, Any]] = []
     for one in list_categories(load(sources).categories):
         own = {name: list(getattr(one.configured, name, ())) for name in ("words", "hints")}
@@ -33,11 +33,11 @@ def set_(
     name: Name,
     word: Words = None,
     hint: Hints = None,
-    rename: Annotated[str | None, typer.Option(help="Another name; sources that name the category follow.")] = None,
-    enabled: Annotated[bool | None, typer.Option("--on/--off", help="Whether the lexicon may give it.")] = None,
+    rename: Annotated[str | None, typer.Option(help="Its new name, in sources too.")] = None,
+    enabled: Annotated[bool | None, typer.Option("--on/--off", help="Whether the lexicon uses it.")] = None,
     sources: SourcesFile = None,
 ) -> None:
-    """Change a category in sources.yaml, or add one; what is not named stays."""
+    """Change or add a category in sources.yaml; what is not named stays."""
     path = sources_path(sources)
     found = next((one for one in list_categories(load(path).categories) if one.name == name), None)
     if rename and (found is None or found.packaged is not None):

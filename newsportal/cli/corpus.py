@@ -37,15 +37,15 @@ LEFT = {
 
 def import_(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus, made if it is new.")],
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; - for standard input.")],
-    form: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMS)}; auto goes by the name.")] = "auto",
-    encoding: Annotated[str, typer.Option(help="Of the files, such as gb18030.")] = UTF8,
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; -: standard input.")],
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMS)}; auto goes by the name.")] = "auto",
+    encoding: Annotated[str, typer.Option(help="Their encoding, such as gb18030.")] = UTF8,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring labelled texts from files: JSON lines {"text", "label"} (also "title", "id"), CSV, or a folder of LABEL/*.txt.
+    """Add labelled texts from JSON lines {"text", "label"} (also "title", "id"), CSV, or a folder of LABEL/*.txt, none twice.
 
-    A file with a wrong line is not taken at all, and nothing is taken twice.
+    A wrong line rejects its file.
     """
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
@@ -103,16 +103,13 @@ def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -
 
 def from_store(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus, made if it is new.")] = CATEGORIES,
-    least: Annotated[int, typer.Option("--min-chars", min=1, help="Leave out shorter texts.")] = LEAST_CHARS,
+    least: Annotated[int, typer.Option("--min-chars", min=1, help="Shorter texts are left out.")] = LEAST_CHARS,
     most: Annotated[int, typer.Option("--per-label", min=1, help="Documents of a label at most.")] = PER_LABEL,
-    since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let stored articles label themselves: by the category of their source, and by editors.
-
-    A story counts once, and no site gives more than half of a label. Run it again for what is new.
-    """
+    """Add stored articles under the category of their source or by editors, a story once, at most half of a label from one site."""
     with open_record(sources) as (known, store), report_progress() as say:
         found = gather(known, store, name, least=least, most=most, since=moment(since), progress=say)
     if as_json:
@@ -130,17 +127,14 @@ def from_store(
 
 def label(
     id: Annotated[str, typer.Argument(metavar="ID", help="A stored article, or a document of the corpus.")],
-    label: Annotated[str | None, typer.Argument(metavar="[LABEL]", help="What it is, whatever sources and models say.")] = None,
+    label: Annotated[str | None, typer.Argument(metavar="[LABEL]", help="Its label.")] = None,
     corpus: Annotated[str, typer.Option(help="The corpus, made if it is new.")] = CATEGORIES,
-    by: Annotated[str | None, typer.Option(help="Who says so; default: the user of this machine.")] = None,
-    leave_out: Annotated[bool, typer.Option("--leave-out", help="It has no label: leave it out of training for ever.")] = False,
+    by: Annotated[str | None, typer.Option(help="Who says so; default: this machine's user.")] = None,
+    leave_out: Annotated[bool, typer.Option("--leave-out", help="No label: never train on it.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Correct a label, or give a stored article one. The former label is kept.
-
-    In the corpus categories it is also the article's category from now on.
-    """
+    """Correct a label, or give a stored article one; the former is kept. In the corpus categories it is also the article's category."""
     if (label is None) != leave_out:
         raise typer.BadParameter("say either a label or --leave-out", param_hint="LABEL")
     with open_record(sources) as (_, store):
@@ -172,12 +166,12 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
 
 def show(
     name: CorpusName,
-    label: Annotated[str | None, typer.Option(help="Show documents of this label.")] = None,
-    limit: Annotated[int | None, typer.Option(min=0, help="Documents to show; default: none, with --label 20.")] = None,
+    label: Annotated[str | None, typer.Option(help="List documents of this label.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Documents to list; default: none, with --label 20.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a corpus: documents of each label, where labels come from; with --label or --limit the documents too."""
+    """Show a corpus: documents of each label, sources of labels; with --label or --limit the documents."""
     most = limit if limit is not None else 0 if label is None else SHOWN
     with open_record(sources) as (_, store):
         corpus_named(store, name)
@@ -207,14 +201,14 @@ def corpus_named(store: Store, name: str) -> Corpus:
 
 
 def export(name: CorpusName, out: OutFile = None, sources: SourcesFile = None) -> None:
-    """Write a corpus as JSON lines that `corpus import` and `train` read: {"id", "title", "text", "label", "source", "by", "at"}."""
+    """Write a corpus for `corpus import` and `train`: {"id", "title", "text", "label", "source", "by", "at"} a line."""
     with open_record(sources) as (_, store):
         corpus_named(store, name)
         write_json_lines(map(plain, store.corpora.documents(name)), out)
 
 
 def delete(name: CorpusName, yes: Yes = False, sources: SourcesFile = None) -> None:
-    """Delete a corpus with its labels and all versions of its model. Stored articles stay."""
+    """Delete a corpus with its labels and models. Stored articles stay."""
     with open_record(sources) as (_, store):
         corpus = corpus_named(store, name)
         confirm_loss(f"Delete {name!r}: {corpus.documents} labelled documents and {corpus.versions} versions of its model?", yes)

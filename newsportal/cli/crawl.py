@@ -152,18 +152,18 @@ def _visited(sources: Sources) -> dict[str, Any]:
 
 def crawl(
     spider: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SPIDERS)}; default: all that sources.yaml has work for.")] = None,
-    topic: Annotated[str | None, typer.Option(help="Ask the search engines for this topic only.")] = None,
-    source: Annotated[str | None, typer.Option(help="Visit this source only.")] = None,
-    once: Annotated[bool, typer.Option("--once", help="Visit every source, due or not (the default).")] = False,
-    due: Annotated[bool, typer.Option("--due", help="Visit only the sources whose time has come.")] = False,
+    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
+    once: Annotated[bool, typer.Option("--once", help="Every source, due or not (default).")] = False,
+    due: Annotated[bool, typer.Option("--due", help="Only sources that are due.")] = False,
     sources: SourcesFile = None,
-    replay: Annotated[Path | None, typer.Option(help="Answer every request from this WARC file.")] = None,
-    archive: Annotated[Path | None, typer.Option(help="Write everything that is fetched to this WARC file.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Answer requests from this WARC file.")] = None,
+    archive: Annotated[Path | None, typer.Option(help="Write all that is fetched to this WARC file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run report as one line of JSON.")] = False,
     log_level: LogLevel = "WARNING",
     log_file: LogFile = None,
     log_format: LogFormat = "text",
-    run_id: Annotated[str | None, typer.Option(help="Name of the run report; default: a random one.")] = None,
+    run_id: Annotated[str | None, typer.Option(help="The run report's name; default: random.")] = None,
 ) -> None:
     """Crawl what sources.yaml says into the store, and print the run report."""
     if once and due:

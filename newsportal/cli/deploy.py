@@ -152,14 +152,14 @@ def check(found: Deployed) -> None:
 
 def deploy(
     to: Annotated[str, typer.Argument(metavar="TARGET", help="A target of scrapy.cfg, or the server's URL.")] = DEFAULT,
-    version: Annotated[str | None, typer.Option(help="The version's name; default: the time.")] = None,
-    project: Annotated[str | None, typer.Option(help="Its name on the server; default: as scrapy.cfg says, else newsportal.")] = None,
+    version: Annotated[str | None, typer.Option(help="The version; default: the time.")] = None,
+    project: Annotated[str | None, typer.Option(help="The project; default: scrapy.cfg's, else newsportal.")] = None,
     egg: Annotated[Path | None, typer.Option(help="Send this egg instead of making one.")] = None,
-    build_only: Annotated[Path | None, typer.Option("--build-egg", help="Write the egg there, and send nothing.")] = None,
+    build_only: Annotated[Path | None, typer.Option("--build-egg", help="Write the egg there; send nothing.")] = None,
     sources: Annotated[Path | None, typer.Option(help="The sources file for the egg; default: the nearest sources.yaml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what the server has now as one line of JSON.")] = False,
 ) -> None:
-    """Send newsportal with its sources file to a scrapyd. Exit status 1 unless the server runs this version."""
+    """Send newsportal with sources.yaml to a scrapyd. Exit status 1 unless it runs this version."""
     if egg is not None and build_only is not None:
         raise typer.BadParameter("--egg sends one that is there, --build-egg makes one: give one of them")
     known = load(sources) if egg is None else None

@@ -51,7 +51,7 @@ class Finding:
 
 def doctor(
     sources: SourcesFile = None,
-    network: Annotated[bool, typer.Option(help="Also resolve some of the sources' hosts.")] = True,
+    network: Annotated[bool, typer.Option(help="Resolve some of the sources' hosts.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="One finding a line as JSON.")] = False,
 ) -> None:
     """Check this machine and sources.yaml; exit status 1 if something is amiss."""

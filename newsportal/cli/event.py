@@ -23,16 +23,16 @@ from newsportal.store.events import Event
 from newsportal.text import clean
 
 Id = Annotated[str, typer.Argument(metavar="EVENT", help="An event, as `event list` shows it.")]
-Stories = Annotated[list[str], typer.Argument(metavar="STORY...", help="Stories of the event, as `event show` lists them.")]
+Stories = Annotated[list[str], typer.Argument(metavar="STORY...", help="As `event show` lists them.")]
 COLUMNS = ("id", "title", "stories", "sites", "first", "last", "pinned")
 
 
 def list_(
-    topic: Annotated[str | None, typer.Option(help="Only those with a story of this topic.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only those with a story since (2026-03-01).")] = None,
+    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     least: Annotated[int, typer.Option(min=1, help="Stories at least.")] = 2,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 30,
-    newest: Annotated[bool, typer.Option("--newest", help="The newest first; default: the weightiest.")] = False,
+    newest: Annotated[bool, typer.Option("--newest", help="Newest first.")] = False,
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -44,7 +44,7 @@ def list_(
 
 
 def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Show an event: its turning points, its stories with the words that put them there, what editors changed."""
+    """Show an event: turning points, stories with the words that decided, edits."""
     with open_record(sources) as (known, store):
         event = editing.existing(store, store.events.joined(id) or id)
         seen, edits = view(store, event, ZoneInfo(known.portal.timezone)), store.events.edits(id)
@@ -62,7 +62,7 @@ def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> No
 
 
 def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Put all stories into events anew; those that editors put somewhere stay there."""
+    """Put all stories into events anew; what editors did stays."""
     with open_record(sources) as (_, store), count_bar(quiet=as_json) as tell:
         done = following.rebuild(store, lambda position, last: tell("changes", position, last))
     if as_json:
@@ -72,10 +72,7 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 
 
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Look again at the events that changed: part what does not hang together, join what is one event.
-
-    newsportal up does it each night. What editors did stays; event undo takes it back.
-    """
+    """Split and join the events that changed, as newsportal up does each night. What editors did stays; event undo takes it back."""
     with open_record(sources) as (_, store), report_progress() as tell:
         done = revising.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
     if as_json:
@@ -88,11 +85,11 @@ def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 
 def rename(
     id: Id,
-    title: Annotated[str, typer.Argument(help="Its title; empty: that of its most reported story.")],
+    title: Annotated[str, typer.Argument(help="Empty: that of its most reported story.")],
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Give an event a title of your own."""
+    """Give an event a title."""
     with changing(sources) as (store, log):
         print_edit(id, editing.rename(store, id, title, **edited_now(log)), as_json)
 
@@ -106,7 +103,7 @@ def pin(
 
 
 def split(id: Id, stories: Stories, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Take stories out of an event into one of their own."""
+    """Take stories out of an event into a new one."""
     with changing(sources) as (store, log):
         new, number = editing.split(store, id, stories, **edited_now(log))
         print_edit(new, number, as_json)
@@ -114,7 +111,7 @@ def split(id: Id, stories: Stories, as_json: AsJsonLine = False, sources: Source
 
 def join(
     id: Id,
-    other: Annotated[str, typer.Argument(metavar="OTHER", help="The event whose stories come over.")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="Its stories move to EVENT.")],
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -124,7 +121,7 @@ def join(
 
 
 def undo(
-    number: Annotated[int, typer.Argument(min=1, help="The edit, as `event show` lists it.")],
+    number: Annotated[int, typer.Argument(min=1, help="As `event show` lists it.")],
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:

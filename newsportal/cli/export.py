@@ -54,15 +54,15 @@ class ArticleFilter:
 
 
 def export(
-    format: Annotated[Format, typer.Option(help="Form of the output.")] = Format.jsonl,
-    out: Annotated[Path | None, typer.Option(help="File to write, - for standard output (the default).")] = None,
+    format: Annotated[Format, typer.Option(help="jsonl, csv, parquet or warc.")] = Format.jsonl,
+    out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
-    source: Annotated[str | None, typer.Option(help="Only what this source brought: its name, or feed:NAME.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
-    until: Annotated[str | None, typer.Option(help="Only from before this date or time.")] = None,
-    bom: Annotated[bool, typer.Option("--bom/--no-bom", help="Begin CSV with the mark by which Excel knows UTF-8.")] = True,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of an article, and nothing else.")] = False,
+    source: Annotated[str | None, typer.Option(help="Only this source: its name, or feed:NAME.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only before this date or time.")] = None,
+    bom: Annotated[bool, typer.Option("--bom/--no-bom", help="Begin CSV with a byte order mark, for Excel.")] = True,
+    schema: Annotated[bool, typer.Option("--schema", help="Only print the JSON Schema of an article.")] = False,
     sources: SourcesFile = None,
 ) -> None:
     """Write what is stored: articles as lines (jsonl), rows (csv, parquet) or pages (warc)."""

@@ -39,10 +39,10 @@ from newsportal.services.trying import templates
 from newsportal.text import clean, dom
 
 Rows = Iterable[dict[str, Any]]
-Format = Annotated[str, typer.Option("--format", "-f", help="json: a line a page; markdown, text or html: the body of each page alone.")]
+Format = Annotated[str, typer.Option("--format", "-f", help="json: a line a page; markdown, text, html: bodies alone.")]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", help="Where to write (a folder for a folder's bodies); default: standard output."),
+    typer.Option("--out", "-o", help="Where to write (of a folder's bodies a folder); default: standard output."),
 ]
 BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
     "markdown": (".md", lambda row: markdown_of(row["html"] or "", row["title"])),
@@ -133,19 +133,16 @@ def _read(page: Page, link: Link | None, run: Extract) -> PageRead:
 def extract(
     source: PageSource,
     url: SavedFrom = None,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(EXTRACTORS)}.")] = "best",
     form: Format = "json",
     out: Out = None,
     library: Annotated[
         Path | None,
-        typer.Option("--library", help="The file where best or url_tree keeps what it learns of sites."),
+        typer.Option("--library", help="Where best or url_tree keeps what it learns of sites."),
     ] = None,
-    render: Annotated[bool, typer.Option("--render", help="For an address: show its pages to a browser first.")] = False,
+    render: Annotated[bool, typer.Option("--render", help="Render an address in a browser.")] = False,
 ) -> None:
-    """Read the main content of pages: title, text, date, author, pictures, one JSON line a page. An address is read over all its pages.
-
-    A page that gives no content has a line with "error".
-    """
+    """Read the main content of pages, one JSON line each; from an address over all its pages. A page without content gives "error"."""
     write = writer(form, source, out)
     try:
         run = extractor(algorithm, any_page=True)

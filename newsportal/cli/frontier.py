@@ -25,9 +25,9 @@ from newsportal.sources import Sources
 from newsportal.sources.uris import mask
 
 ASIDE = 1000  # requests set aside that are looked through for one that is named; more are no accident but a fault of ours
-Spider = Annotated[str | None, typer.Option(help="Only this queue: its spider's name.")]
-Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="An id, how it begins, or an address; default: all.")]
-Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts that are listed.")]
+Spider = Annotated[str | None, typer.Option(help="Only this spider's queue.")]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids, their beginnings, or addresses; default: all.")]
+Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts to list.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,11 @@ def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None
 
 def aside(
     spider: Spider = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Requests that are listed, of each queue.")] = 100,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Requests to list, of each queue.")] = 100,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the requests that were set aside because several workers died of them."""
+    """List the requests of which several workers died."""
     with open_queues(sources, spider) as found:
         rows = [
             {"queue": name, "id": one.task.id, "url": url_of(one.task.body), **pick(one.task, "host", "source")}
@@ -90,13 +90,13 @@ def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, a
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Forget requests that were set aside; articles are asked for again when a list page names them."""
+    """Forget requests that were set aside, until a list page names them again."""
     with open_queues(sources, spider) as found:
         _print_count("dropped", sum(queue.drop(which) for queue, which in _chosen(found, ids)), "{} forgotten", as_json)
 
 
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Forget everything that waits; articles are asked for again when a list page names them."""
+    """Forget all that waits, until a list page names it again."""
     with open_queues(sources, spider) as found:
         waiting = sum(state.waiting + state.later for state in (queue.state(1) for _, queue in found.queues))
         if waiting and not yes and not typer.confirm(f"Forget {counted(waiting, 'request')} in {found.place}?", err=True):

@@ -28,14 +28,11 @@ def gallery(
     source: PageSource,
     url: SavedFrom = None,
     pattern: Annotated[
-        str | None, typer.Option("--pattern", "-p", help="How further pages are named, as in sources.yaml: {id}_{n}.html, {id}{a}.html.")
+        str | None, typer.Option("--pattern", "-p", help="Names of further pages, as in sources.yaml: {id}_{n}.html.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON line a page or story.")] = False,
 ) -> None:
-    """Read a photo story: its pictures in order, with captions. An address is read over all its pages.
-
-    A page that holds none has a line with "error".
-    """
+    """Read a photo story: its pictures in order, with captions; from an address over all its pages. A page without one gives "error"."""
     refuse_for_folder(url, source)
     if pattern is not None:
         try:

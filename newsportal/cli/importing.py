@@ -141,15 +141,15 @@ SHOWN: Final = 20  # rows that were no articles and are told one by one; --json 
 
 
 def import_files(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="What export wrote, or others in that form; - is standard input.")],
-    format: Annotated[Format | None, typer.Option(help="Their form; default: what their names say.")] = None,
-    store: Annotated[str | None, typer.Option(help="Another store than that of sources.yaml.")] = None,
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files in a form of export; -: standard input.")],
+    format: Annotated[Format | None, typer.Option(help="Their form; default: by their names.")] = None,
+    store: Annotated[str | None, typer.Option(help="Instead of that of sources.yaml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each row, and one of all.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Store articles from files: JSON lines, CSV, Parquet or WARC. Nothing is stored twice; reposts are folded.
+    """Store articles from JSON lines, CSV, Parquet or WARC, none twice, reposts folded. A row that is no article is reported.
 
-    A row that is no article is reported. Exit status 1 if a file cannot be read.
+    Exit status 1 if a file cannot be read.
     """
     known = load(sources)
     use_own_words(known)

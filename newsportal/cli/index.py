@@ -26,13 +26,13 @@ def index(context: typer.Context, sources: SourcesFile = None, as_json: AsJson =
 
 
 def status(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Show the search index: its articles and size, how far it is behind the store."""
+    """Show the index: articles, size, how far it is behind the store."""
     with open_all(sources) as (_, store, opened):
         print_status(opened, store, as_json=as_json)
 
 
 def rebuild(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Build the search index anew from the store. Searches go on meanwhile."""
+    """Build the index anew from the store. Searches go on."""
     with open_all(sources) as (_, store, opened):
         total = store.tally().articles
         with count_bar(quiet=as_json) as update:

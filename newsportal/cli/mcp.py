@@ -21,7 +21,7 @@ Token = Annotated[
     str | None,
     typer.Option(
         envvar="NEWSPORTAL_TOKEN",
-        help="What the assistant may: a token of `newsportal token add`. Without one it may read.",
+        help="A token of `token add`; without: reading only.",
         show_envvar=True,
     ),
 ]

@@ -17,8 +17,8 @@ from newsportal.messages import format_time, from_dict
 from newsportal.services.learning.evaluation import put_to_use, side_by_side, stored_versions
 from newsportal.store.models import Model
 
-Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="A version; default: the one in use.")]
-ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write the figures with a plot to this HTML file.")]
+Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="Default: the one in use.")]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write an HTML report there.")]
 
 
 def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -50,7 +50,7 @@ def _state(model: Model) -> str:
 def show(
     name: CorpusName, version: Version = None, report: ReportFile = None, sources: SourcesFile = None, as_json: AsJson = False
 ) -> None:
-    """Show a version: what it was trained on, its figures and confusions."""
+    """Show a version: its training, figures and confusions."""
     with open_record(sources) as (_, store):
         model = store.corpora.model(name, version)
     called = f"{name}, version {model.version}"
@@ -67,12 +67,12 @@ def show(
 
 def compare(
     name: CorpusName,
-    versions: Annotated[list[int] | None, typer.Argument(metavar="[VERSION...]", help="Versions; default: all that are kept.")] = None,
+    versions: Annotated[list[int] | None, typer.Argument(metavar="[VERSION...]", help="Default: all that are kept.")] = None,
     report: ReportFile = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare versions on the documents that none of them has seen."""
+    """Compare versions on documents that none has seen."""
     with open_record(sources) as (_, store), report_progress() as say:
         reports, unread = side_by_side(store, name, versions or stored_versions(store, name), say)
     for line in unread:
@@ -97,7 +97,7 @@ def activate(
 
 
 def rollback(name: CorpusName, sources: SourcesFile = None) -> None:
-    """Go back to the version that was in use before."""
+    """Go back to the version before."""
     with open_record(sources) as (_, store):
         version = store.corpora.rollback(name, now=datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use again")
@@ -109,7 +109,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Delete versions with their figures, for good; never the one in use."""
+    """Delete versions with their figures; never the one in use."""
     with open_record(sources) as (_, store):
         for version in versions:
             store.corpora.model(name, version)

@@ -24,10 +24,10 @@ SourcesFile = Annotated[Path | None, typer.Option("--sources", help="The sources
 AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
 AsJsonLine = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 AsJsonRows = Annotated[bool, typer.Option("--json", help="One JSON line a row.")]
-Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times; default: all.")]
+Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; repeatable; default: all.")]
 LogLevel = Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")]
-LogFile = Annotated[Path | None, typer.Option(help="Write the log there; at 16 MB it becomes FILE.1, and so on to FILE.5.")]
-OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; default: standard output.")]
+LogFile = Annotated[Path | None, typer.Option(help="Write the log there; at 16 MB it becomes FILE.1, then FILE.2 to FILE.5.")]
+OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write; default: standard output.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
 Days = Annotated[int, typer.Option(min=1, max=36_500, help="Only articles of the last days.")]  # up to a hundred years
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -88,7 +88,7 @@ def log_format_of(written: str) -> str:
     return written
 
 
-LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="The log as text, or as json: one object a line.")]
+LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="text, or json: one object a line.")]
 
 
 def check_names(kind: str, names: Iterable[str], known: Collection[str], option: str) -> None:

@@ -26,10 +26,10 @@ SHOWN = 20
 
 
 def import_(
-    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="An OPML file, its address, or - for standard input.")],
+    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="OPML; -: standard input.")],
     category: Annotated[str | None, typer.Option(help="Their category; default: their folder.")] = None,
-    disabled: Annotated[bool, typer.Option("--disabled", help="Write them with enabled: false.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added, and add nothing.")] = False,
+    disabled: Annotated[bool, typer.Option("--disabled", help="Add them switched off.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     yes: Yes = False,
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each feed of the list.")] = False,
@@ -66,9 +66,9 @@ def import_(
 
 
 def export(
-    opml: Annotated[bool, typer.Option("--opml", help="As OPML (the only form there is).")] = True,
+    opml: Annotated[bool, typer.Option("--opml", help="As OPML (the only form).")] = True,
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Feeds that are switched off, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also feeds that are switched off.")] = False,
     sources: SourcesFile = None,
 ) -> None:
     """Write the feeds of sources.yaml as an OPML list; categories become folders."""

@@ -24,7 +24,7 @@ MAX_SIDECAR_BYTES = 4 * 1024 * 1024  # a <id>.json beyond this is not the descri
 WEB = ("http://", "https://")
 UNKNOWN = "about:blank"  # the address of a page that nothing says the address of
 PageSource = Annotated[
-    str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
+    str, typer.Argument(metavar="FILE|URL|DIR|-", help="A page, its address, a folder of <id>.html(.gz), or standard input.")
 ]
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 PAGE_ENDINGS = tuple(suffix + packed for suffix in PAGE_SUFFIXES for packed in ("", ".gz"))
@@ -93,9 +93,7 @@ def web_address(url: str | None) -> str | None:
     return url
 
 
-SavedFrom = Annotated[
-    str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from; not for a folder.")
-]
+SavedFrom = Annotated[str | None, typer.Option("--url", "-u", callback=web_address, help="A saved page's address; not for a folder.")]
 
 
 def require_source(source: str) -> None:

@@ -33,11 +33,11 @@ NONE = "no photo stories are stored; name a channel (newsportal source add --gal
 
 
 def photos(
-    incomplete: Annotated[bool, typer.Option("--incomplete", help="Only those that lack pages, the latest visited first.")] = False,
-    order: Annotated[Order, typer.Option(help="By score, or the newest first.")] = Order.ranked,
+    incomplete: Annotated[bool, typer.Option("--incomplete", help="Only those that lack pages, latest visit first.")] = False,
+    order: Annotated[Order, typer.Option(help="By score (ranked), or newest.")] = Order.ranked,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
-    source: Annotated[str | None, typer.Option(help="Only this source: its name, or gallery:NAME.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Photo stories to show.")] = 20,
+    source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -88,14 +88,14 @@ def summary(gallery: StoredGallery) -> str:
 
 
 def pictures(
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="Pictures that are listed: those of most stories.")] = 20,
-    keep: Annotated[str | None, typer.Option(metavar="URL", help="Show this picture in its stories, whatever is counted.")] = None,
-    leave_out: Annotated[str | None, typer.Option(metavar="URL", help="Leave this picture out of all stories.")] = None,
-    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove the pictures that the portal keeps.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many to list.")] = 20,
+    keep: Annotated[str | None, typer.Option(metavar="URL", help="Always show this picture.")] = None,
+    leave_out: Annotated[str | None, typer.Option(metavar="URL", help="Never show this picture.")] = None,
+    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Empty the portal's cache.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """List the pictures that most stories show, which are left out and why, and the size of the cache."""
+    """List the pictures of most stories, which are left out and why, and the cache's size."""
     from newsportal.portal.reading.picture_cache import PictureCache
 
     with open_record(sources) as (found, store):

@@ -34,29 +34,24 @@ SHOWN: Final = 20  # pages without an article that are named; --json names all
 
 
 def process(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="WARC...", help="Archives: of `crawl --archive`, CC-NEWS, or of any other crawler.")
-    ],
-    out: Annotated[Path | None, typer.Option(help="File to write the articles to, - for standard output (the default).")] = None,
-    format: Annotated[Format, typer.Option(help="Its form: jsonl, csv or parquet.")] = Format.jsonl,
-    into: Annotated[
-        bool, typer.Option("--into", help="Store them in the store of sources.yaml instead; they are folded into its stories.")
-    ] = False,
-    listed: Annotated[bool, typer.Option("--listed", help="Only what list pages of sources.yaml in the archives name.")] = False,
+    files: Annotated[list[Path], typer.Argument(metavar="WARC...", help="Archives of `crawl --archive` or any other crawler.")],
+    out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
+    format: Annotated[Format, typer.Option(help="jsonl, csv or parquet.")] = Format.jsonl,
+    into: Annotated[bool, typer.Option("--into", help="Add them to the store and its stories instead.")] = False,
+    listed: Annotated[bool, typer.Option("--listed", help="Only pages that archived list pages of sources.yaml name.")] = False,
     spark: Annotated[
-        str | None, typer.Option(metavar="MASTER", help="Read on Apache Spark: local[*] or spark://HOST:7077; needs Java.")
+        str | None, typer.Option(metavar="MASTER", help="Use Apache Spark: local[*] or spark://HOST:7077; needs Java.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Processes that read on this machine; default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Reading processes here; default: one a core.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="A line of JSON for each page, and one of all; with --out FILE or --into.")
     ] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Make articles of the pages in archives: extracted, folded into stories and classified as a crawl does it.
+    """Make articles of the pages in archives: extracted, folded and classified as by a crawl, the same here and on Spark.
 
-    Feeds and other list pages of sources.yaml that are in the archives say what they know of the pages; the others are read, too.
-    A page that is no article is named with its reason, and the rest goes on. The same is made here and on Spark. Exit status 1 if a file
-    cannot be read.
+    Archived list pages of sources.yaml say what they know of them. A page that is no article is named with its reason. Exit status 1
+    if a file cannot be read.
     """
     place = None if out == Path("-") else out
     _check_places(into, out, format, as_json and not (into or place))

@@ -36,14 +36,14 @@ from newsportal.store.outbox import OPEN, STATES, State
 from newsportal.store.store import Store
 from newsportal.text import clean
 
-Named = Annotated[list[str] | None, typer.Option("--target", "-t", help="Only this target; may be repeated. Default: all enabled ones.")]
+Named = Annotated[list[str] | None, typer.Option("--target", "-t", help="Only this target; repeatable; default: all enabled ones.")]
 
 
 def publish(
     context: typer.Context,
     target: Named = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be written, and write nothing.")] = False,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many articles, of each target.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Articles of each target, at most.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -72,11 +72,11 @@ def publish(
 def status(
     target: Named = None,
     state: Annotated[str | None, typer.Option(help=f"Only articles in this state: {', '.join(STATES)}. Default: failed.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Articles that are listed.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many to list.")] = 20,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the articles that wait, are done and failed at each target, and say why."""
+    """Count the articles that wait, are done or failed at each target, with reasons."""
     if state is not None and state not in STATES:
         raise typer.BadParameter(f"{state!r} is no state; there are: {', '.join(STATES)}", param_hint="--state")
     with open_record(sources) as (known, store):
@@ -123,8 +123,7 @@ def again(
 
 
 def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Look at each target, its table and columns or its index, and tell what would become of an article there. Nothing is written, nothing
-    is sent, and no store is needed."""
+    """Show what would become of an article at each target. Nothing is written or sent, and no store is needed."""
     wrong = 0
     known = load(sources)
     with open_targets(known, chosen(known, target, everything=True)) as targets:
@@ -204,12 +203,12 @@ def run(store: Store, settings: Settings, target: Target, limit: int | None, *, 
 
 
 def unpublish(
-    article: Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids or addresses of articles.")],
+    article: Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids or addresses.")],
     target: Named = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take articles back until they are published again (newsportal publish again ARTICLE)."""
+    """Take articles back, until `publish again ARTICLE`."""
     with targets_of(sources, target) as (store, targets):
         now, number = datetime.now(UTC), 0
         ids = [article_named(store, name) for name in article]

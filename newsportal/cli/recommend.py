@@ -37,18 +37,15 @@ from newsportal.text import clean
 
 
 def fit(
-    since: Annotated[str | None, typer.Option(help="Only what was looked at from this date or time on.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     spark: Annotated[
-        str | None, typer.Option(metavar="MASTER", help="Compute on Apache Spark: local[*] or spark://HOST:7077; needs Java.")
+        str | None, typer.Option(metavar="MASTER", help="Use Apache Spark: local[*] or spark://HOST:7077; needs Java.")
     ] = None,
-    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others.")] = False,
+    gently: Annotated[bool, typer.Option("--gently", help="Run at low priority.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn from what readers looked at; the portal uses it within a minute.
-
-    The same is learnt here and on Spark.
-    """
+    """Learn from what readers looked at, the same here and on Spark; the portal uses it within a minute."""
     if gently:
         os.nice(NICENESS)
     with open_record(sources) as (known, store), _bar() as watch:
@@ -78,14 +75,14 @@ def _bar() -> Iterator[Watch]:
 
 
 def import_(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Views: reader, story, seen, pictures, at.")],
-    form: Annotated[str, typer.Option("--format", help="jsonl, csv, or auto: by the file's name.")] = "auto",
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Views; -: standard input.")],
+    form: Annotated[str, typer.Option("--format", help="jsonl, csv, or auto: by its name.")] = "auto",
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take over what readers looked at elsewhere: JSON lines or CSV with reader, story, at, seen of pictures.
+    """Import views: JSON lines or CSV with reader, story (id or address), at, seen, pictures.
 
-    A story is named by its id here or by its address. Of a file with a wrong line nothing is taken; the same file again changes nothing.
+    A wrong line rejects the file; the same file again changes nothing.
     """
     if form not in (*FORMS, "auto"):
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}, auto", param_hint="--format")
@@ -114,16 +111,13 @@ def import_(
 
 
 def export(
-    form: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMS)}.")] = "jsonl",
-    since: Annotated[str | None, typer.Option(help="Only what was looked at from this date or time on.")] = None,
-    anonymous: Annotated[bool, typer.Option("--anonymous", help="Readers get new names, others with each export.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; default: standard output.")] = None,
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMS)}.")] = "jsonl",
+    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Readers get new names, others each time.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file to write; default: standard output.")] = None,
     sources: SourcesFile = None,
 ) -> None:
-    """Write what readers looked at, as `recommend import` reads it: by reader and story.
-
-    Use --anonymous for data that leave your organisation.
-    """
+    """Write views for `recommend import`; --anonymous for data that leave your organisation."""
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
     with open_record(sources) as (_, store):
@@ -165,7 +159,7 @@ BY: Final = {
 def show(
     sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Everything as one line of JSON.")] = False
 ) -> None:
-    """Show what was learnt: figures of the latest fit, reading by month, and how interest fades."""
+    """Show what was learnt: figures of the latest fit, reading by month, how interest fades."""
     with open_record(sources) as (_, store):
         fits = store.readers.fits()
         views, readers = store.readers.counts()
@@ -222,9 +216,9 @@ def plot(ages: Sequence[int], rate: float | None) -> list[str]:
 
 
 def for_(
-    reader: Annotated[str | None, typer.Argument(metavar="[READER]", help="A reader, as the cookie or an imported log names him.")] = None,
-    new: Annotated[bool, typer.Option("--new", help="A reader of whom nothing is known.")] = False,
-    number: Annotated[int, typer.Option("--n", "-n", min=1, max=1000, help="How many stories.")] = 20,
+    reader: Annotated[str | None, typer.Argument(metavar="[READER]", help="A reader, as cookie or imported log names him.")] = None,
+    new: Annotated[bool, typer.Option("--new", help="A new reader.")] = False,
+    number: Annotated[int, typer.Option("--n", "-n", min=1, max=1000, help="How many to list.")] = 20,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:

@@ -21,17 +21,17 @@ MOST_DAYS = 28
 
 
 def rising(
-    topic: Annotated[str | None, typer.Option(help="Only stories of this topic.")] = None,
-    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days that are compared with the four weeks before them.")] = 1,
+    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days to compare with the four weeks before.")] = 1,
     at: Annotated[
         str | None,
-        typer.Option(help="What would have risen on this day, or at this time (2026-03-01T08:30)."),
+        typer.Option(help="What rose on that day or at that time (2026-03-01T08:30)."),
     ] = None,
-    count: Annotated[int, typer.Option(min=1, max=200, help="At most so many events, and so many words.")] = ENTRIES,
+    count: Annotated[int, typer.Option(min=1, max=200, help="Events, and words, at most.")] = ENTRIES,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Show which words, names and events rise: their stories, and those that their past expects."""
+    """Show which words, names and events rise: their stories, and how many their past expects."""
     with open_record(sources) as (known, store):
         try:
             board = compile_board(store, end(at, "--at") or datetime.now(UTC), days, topic=topic, count=count)

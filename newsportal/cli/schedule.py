@@ -131,10 +131,10 @@ JOBS, BATCH, EVERY = 2, 50, 10.0
 """Jobs at a time: a process of a crawl takes one processor core at most. Sources of a job: a feed takes some seconds, most of them at
 the same time as others. Seconds between two looks: a store of 5,000 sources is asked within one."""
 
-Where = Annotated[str | None, typer.Option("--scrapyd", metavar="TARGET", help="A scrapyd: a target of scrapy.cfg, or its URL.")]
-Local = Annotated[bool, typer.Option("--local", help="Processes of this machine (this is the default).")]
-Project = Annotated[str | None, typer.Option(help="The scrapyd's project; default: as scrapy.cfg says, or the only one.")]
-Id = Annotated[str, typer.Argument(metavar="JOB", help="A job's id, or how it begins.")]
+Where = Annotated[str | None, typer.Option("--scrapyd", metavar="TARGET", help="A scrapyd: its target in scrapy.cfg, or its URL.")]
+Local = Annotated[bool, typer.Option("--local", help="Processes of this machine (default).")]
+Project = Annotated[str | None, typer.Option(help="Its project; default: scrapy.cfg's, or the only one.")]
+Id = Annotated[str, typer.Argument(metavar="JOB", help="A job's id or its beginning.")]
 
 
 def runner_of(
@@ -152,7 +152,7 @@ def runner_of(
     return LocalRunner(records, sources.folder, settings or {}, origin="schedule"), records
 
 
-Settings = Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A Scrapy setting for every job; may be repeated.")]
+Settings = Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A Scrapy setting for every job; repeatable.")]
 
 
 def schedule(
@@ -162,9 +162,9 @@ def schedule(
     project: Project = None,
     setting: Settings = None,
     most: Annotated[int, typer.Option("--jobs", min=1, max=1000, help="Jobs at the same time.")] = JOBS,
-    batch: Annotated[int, typer.Option(min=1, max=1000, help="Sources that one job visits at most.")] = BATCH,
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks at what is due.")] = EVERY,
-    once: Annotated[bool, typer.Option("--once", help="Visit what is due now, wait for it, and end.")] = False,
+    batch: Annotated[int, typer.Option(min=1, max=1000, help="Sources of a job, at most.")] = BATCH,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between looks at what is due.")] = EVERY,
+    once: Annotated[bool, typer.Option("--once", help="Visit what is due now, and end.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
     log_file: LogFile = None,
@@ -242,7 +242,7 @@ def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = 
 
 
 def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
-    """Ask a job to end in order; asked a second time it ends at once."""
+    """End a job in order; a second time at once."""
     runner, job = _job(id, scrapyd, local, project, sources)
     if not runner.cancel(job.id):
         raise NewsportalError(f"job {job.id} does not run any more")

@@ -25,11 +25,11 @@ MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
 
 
 Topic = Annotated[str | None, typer.Option(help="Only this topic.")]
-Site = Annotated[str | None, typer.Option(help="Only this site, by its whole name.")]
+Site = Annotated[str | None, typer.Option(help="Only this site: its whole name.")]
 Category = Annotated[str | None, typer.Option(help="Only this category.")]
-Since = Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")]
-Until = Annotated[str | None, typer.Option(help="Only up to the end of this date, or before this time.")]
-Sort = Annotated[Literal["relevance", "time"], typer.Option(help="What comes first: what fits best, or what is newest.")]
+Since = Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")]
+Until = Annotated[str | None, typer.Option(help="Only to the end of this date, or before this time.")]
+Sort = Annotated[Literal["relevance", "time"], typer.Option(help="relevance or time.")]
 
 
 def search(
@@ -37,7 +37,7 @@ def search(
         str,
         typer.Argument(help='Words, "phrases", -not, +must, title:word (site, author, topic, category), kind:thread, since:2026-03-01.'),
     ],
-    limit: Annotated[int, typer.Option(min=1, help="Stories to show.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
     as_json: AsJson = False,
     topic: Topic = None,
     site: Site = None,
@@ -45,9 +45,9 @@ def search(
     since: Since = None,
     until: Until = None,
     sort: Sort = "relevance",
-    collapse: Annotated[bool, typer.Option(help="Show each story once, or every version of it.")] = True,
-    facets: Annotated[bool, typer.Option("--facets", help="Count sites, categories, topics and days instead of listing stories.")] = False,
-    suggest: Annotated[bool, typer.Option("--suggest", help="Complete the query instead of asking it.")] = False,
+    collapse: Annotated[bool, typer.Option(help="Each story once, or every version.")] = True,
+    facets: Annotated[bool, typer.Option("--facets", help="Count sites, categories, topics and days instead.")] = False,
+    suggest: Annotated[bool, typer.Option("--suggest", help="Complete the query instead.")] = False,
     sources: SourcesFile = None,
 ) -> None:
     """Search what is stored."""

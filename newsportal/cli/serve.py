@@ -37,15 +37,15 @@ BROWSER_DELAY = 0.8  # seconds until the server answers: a browser that comes ea
 HOSTS: Final = 10
 ASIDE: Final = 20  # rows of the page of queues; newsportal frontier lists them all
 
-AccessLog = Annotated[bool, typer.Option("--access-log", help="Log every request, its address without the query.")]
+AccessLog = Annotated[bool, typer.Option("--access-log", help="Log requests, without their queries.")]
 
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all.")] = DEFAULT_HOST,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; default: the first free one from 8000 on.")] = None,
     sources: SourcesFile = None,
-    open_: Annotated[bool, typer.Option("--open", help="Open the portal in the browser.")] = False,
-    allow_host: Annotated[list[str] | None, typer.Option(help="A further name the portal is reached by, such as news.example.org.")] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    allow_host: Annotated[list[str] | None, typer.Option(help="A further name of the portal, such as news.example.org.")] = None,
     log_file: LogFile = None,
     log_format: LogFormat = "text",
     access: AccessLog = False,

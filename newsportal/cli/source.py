@@ -79,7 +79,7 @@ def schema() -> None:
 def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
     preset: Annotated[str | None, typer.Option(help=f"A paper's system: {', '.join(PRESETS)}.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a sources.yaml to start from, its schema, and a scrapy.cfg."""
     if preset is not None and preset not in PRESETS:
@@ -98,12 +98,12 @@ def init(
 
 
 def _test(
-    name: Annotated[str, typer.Argument(help="A source, engine or topic of sources.yaml, or a built-in engine.")],
-    query: Annotated[str | None, typer.Option(help="What to ask an engine; default: what its topic asks.")] = None,
+    name: Annotated[str, typer.Argument(help="A source, engine or topic.")],
+    query: Annotated[str | None, typer.Option(help="An engine's query; default: its topic's.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch a list page and an article of a source, and show what is found; exit status 1 if nothing is."""
+    """Fetch a list page and an article of a source, and show what is found; exit status 1 if nothing."""
     known = load(sources)
     good = True
     for trial, reading in tried(name, known, query):
@@ -116,8 +116,8 @@ def _test(
         raise typer.Exit(1)
 
 
-Name = Annotated[str, typer.Argument(help="A source by its name or key (feed:NAME).")]
-Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Sources by their names or keys (feed:NAME).")]
+Name = Annotated[str, typer.Argument(help="A source's name, or feed:NAME.")]
+Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Sources' names, or feed:NAME.")]
 
 
 def enable(names: Names, sources: SourcesFile = None) -> None:
@@ -131,7 +131,7 @@ def disable(names: Names, sources: SourcesFile = None) -> None:
 
 
 def interval(
-    minutes: Annotated[float, typer.Argument(min=0, help="Between two visits; 0: the schedule decides again.")],
+    minutes: Annotated[float, typer.Argument(min=0, help="Between visits; 0: the schedule decides.")],
     names: Names,
     sources: SourcesFile = None,
 ) -> None:
@@ -158,12 +158,12 @@ def visit(name: Name, sources: SourcesFile = None) -> None:
 
 
 def undo(
-    steps: Annotated[int, typer.Option(min=1, help="How many changes to take back.")] = 1,
-    list_: Annotated[bool, typer.Option("--list", help="Only list the earlier versions, the latest first.")] = False,
+    steps: Annotated[int, typer.Option(min=1, help="How many changes.")] = 1,
+    list_: Annotated[bool, typer.Option("--list", help="Only list earlier versions, latest first.")] = False,
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each version.")] = False,
 ) -> None:
-    """Take back the last changes that a command or the portal made in sources.yaml."""
+    """Take back the last changes of sources.yaml by a command or the portal."""
     path = sources_path(sources).resolve()
     if list_ or as_json:
         for place, one in enumerate(versions(path), 1):

@@ -35,19 +35,19 @@ LINKS_SHOWN = 5
 
 
 def add(
-    url: Annotated[str, typer.Argument(help="Any address of a site: a feed, a sitemap, a list page, an article.")],
-    name: Annotated[str | None, typer.Option(help="Its name; default: the title it gives itself.")] = None,
-    category: Annotated[str | None, typer.Option(help="The category of its articles.")] = None,
-    forum: Annotated[bool, typer.Option("--forum", help="It is a forum: its front page, or one of its boards.")] = False,
-    gallery: Annotated[bool, typer.Option("--gallery", help="It is an index page of photo stories.")] = False,
+    url: Annotated[str, typer.Argument(help="Any address of a site: feed, sitemap, list page, article.")],
+    name: Annotated[str | None, typer.Option(help="Its name; default: its title.")] = None,
+    category: Annotated[str | None, typer.Option(help="Its articles' category.")] = None,
+    forum: Annotated[bool, typer.Option("--forum", help="A forum's front page, or a board.")] = False,
+    gallery: Annotated[bool, typer.Option("--gallery", help="An index page of photo stories.")] = False,
     kind: Annotated[Family | None, typer.Option(help="Only a feed, sitemap, region, forum or gallery.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Look for all that there is, and add each of them.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Look for all sources, and add each.")] = False,
     yes: Yes = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added, and add nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each source found.")] = False,
 ) -> None:
-    """Look at an address, show what would be collected, and add it to sources.yaml."""
+    """Look at an address, show its sources, and add them to sources.yaml."""
     if forum and gallery:
         raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
     given: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
@@ -141,13 +141,13 @@ LOOKED = 5  # sites that --look looks at: each costs up to 24 requests
 
 
 def suggest(
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Sites that are shown.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to list.")] = 20,
     days: Days = 90,
-    look: Annotated[bool, typer.Option("--look", help=f"Look at the first {LOOKED}, and rank by what they bring.")] = False,
+    look: Annotated[bool, typer.Option("--look", help=f"Try the first {LOOKED}, and rank by what they bring.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Suggest sites that stored articles link to or repost, or that search engines found."""
+    """Suggest sites that articles link to or repost, or that engines found."""
     known = load(sources)
     with closing(open_store(known.store, create=False)) as store:
         counting = counted(store, known, datetime.now(UTC) - timedelta(days=days))

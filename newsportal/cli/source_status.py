@@ -23,11 +23,11 @@ COLOURS = {"healthy": "green", "new": "dim", "off": "dim", "quiet": "yellow", "r
 
 def health(
     name: Annotated[str | None, typer.Argument(help="One source; default: all.")] = None,
-    bad: Annotated[bool, typer.Option("--bad", help="Only those that need attention; exit status 1 if there is one.")] = False,
+    bad: Annotated[bool, typer.Option("--bad", help="Only those that need attention; exit status 1 if any.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the health of the sources: state, reason, remedy, last success, new entries."""
+    """Show the health of sources: state, reason, remedy, last success, new entries."""
     known = load(sources)
     found = list(watched(known))
     if name is not None:

@@ -26,7 +26,7 @@ from newsportal.store.records import FORMS
 from newsportal.text import clean
 
 DIGITS = 12  # of a digest, as the table shows it; --json has all
-Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store, as in sources.yaml; default: that of the nearest sources.yaml.")]
+Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store; default: that of sources.yaml.")]
 
 
 def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
@@ -44,12 +44,12 @@ def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = No
 
 
 def copy(
-    source: Annotated[str, typer.Argument(metavar="FROM", help="The store to copy, as in sources.yaml: sqlite:///data/newsportal.db.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="The store to copy to; empty, or made.")],
-    again: Annotated[bool, typer.Option("--again", help="Go on with an earlier copy.")] = False,
+    source: Annotated[str, typer.Argument(metavar="FROM", help="A store's URI: sqlite:///data/newsportal.db.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="An empty store, or a new one.")],
+    again: Annotated[bool, typer.Option("--again", help="Continue an earlier copy.")] = False,
     as_json: AsJsonLine = False,
 ) -> None:
-    """Copy a store, which may be in use, into another of any kind, and prove that both hold the same."""
+    """Copy a store, which may be in use, into another of any kind, and compare both."""
     if source == target:
         raise StoreError("both are the same store; name another one to copy to")
     with closing(open_store(source, create=False)) as one, closing(open_store(target)) as other, count_bar(quiet=as_json) as tell:
@@ -74,7 +74,7 @@ def copy(
 
 
 def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Check that the rows of a store fit together. Exit status 1 if they do not."""
+    """Check that the rows of a store fit together. Exit status 1 if not."""
     place = uri or load(sources).store
     with closing(open_store(place, create=False)) as store, count_bar(quiet=as_json) as tell:
         found = faults(store.records, tell)
@@ -103,15 +103,12 @@ WHY = {
 
 
 def prune(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
-    vacuum: Annotated[bool, typer.Option("--vacuum", help="Write SQLite files of earlier versions anew; crawls wait meanwhile.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    vacuum: Annotated[bool, typer.Option("--vacuum", help="Rewrite SQLite files of earlier versions; crawls wait meanwhile.")] = False,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Delete what is older than retention in sources.yaml allows, and count it by the reason.
-
-    May be stopped at any time.
-    """
+    """Delete what is older than `retention` allows, and count it by reason. May be stopped at any time."""
     with open_record(sources) as (known, store), closing(open_accounts(known.accounts_uri)) as accounts:
         done = retention.prune(
             *(store, accounts, known.retention), alpha=alpha_of(store), now=datetime.now(UTC), dry_run=dry_run, vacuum=vacuum

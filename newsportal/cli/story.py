@@ -31,18 +31,18 @@ from newsportal.store.store import Store
 from newsportal.text import clean
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the story as JSON.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="A story or an article, as in the portal's addresses.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="A story's or article's id.")]
 
 
 def show(id: Id, as_json: AsJson = False, sources: SourcesFile = None) -> None:
-    """Show a story: every version with its site, time and address, and what it repeats and why."""
+    """Show a story: every version with site, time, address, what it repeats and why."""
     with open_record(sources) as (_, store):
         _print(story_of(store, id), as_json, store)
 
 
 def fold(
-    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="The article to move.")],
-    story: Annotated[str, typer.Argument(metavar="STORY", help="The story it belongs to (or one of its articles).")],
+    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="Its id.")],
+    story: Annotated[str, typer.Argument(metavar="STORY", help="A story's or article's id.")],
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -54,7 +54,7 @@ def fold(
 
 
 def unfold(
-    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="The article to take out.")],
+    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="Its id.")],
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
@@ -129,8 +129,8 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
 
 
 ChangeAsJson = Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")]
-Named = Annotated[str, typer.Argument(metavar="ARTICLE", help="The article's id, as in the portal's addresses.")]
-Several = Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids of articles.")]
+Named = Annotated[str, typer.Argument(metavar="ARTICLE", help="Its id.")]
+Several = Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Their ids.")]
 Whole = Annotated[bool, typer.Option("--whole", help="All versions of the story.")]
 
 
@@ -148,14 +148,14 @@ def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
 
 def correct(
     article: Named,
-    title: Annotated[str | None, typer.Option(help="The title that it is to have.")] = None,
+    title: Annotated[str | None, typer.Option(help="Its title.")] = None,
     author: Annotated[str | None, typer.Option(help="Its author; empty: none.")] = None,
-    published: Annotated[str | None, typer.Option(help="When it was published (2026-03-01T08:30+08:00); empty: unknown.")] = None,
-    text: Annotated[Path | None, typer.Option(help="A file with its text, a paragraph a line.")] = None,
+    published: Annotated[str | None, typer.Option(help="2026-03-01T08:30+08:00; empty: unknown.")] = None,
+    text: Annotated[Path | None, typer.Option(help="A file: a paragraph a line.")] = None,
     as_json: ChangeAsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Correct an article, whatever its page says later. Without options: print its text for editing."""
+    """Correct an article, whatever its page says later. Without options: print its text."""
     with changing(sources) as (store, log):
         known = _article(store, article)
         draft = draft_of(known)

@@ -38,12 +38,12 @@ def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
 def add(
     name: Name,
     use: Annotated[str, typer.Argument(metavar="FOR", help="What will use it.")],
-    right: Annotated[list[Right] | None, typer.Option(help="A right of the token; may be repeated. By default: read.")] = None,
-    days: Annotated[int, typer.Option(min=0, max=3650, help="Days that it is valid; 0: until it is revoked.")] = 90,
+    right: Annotated[list[Right] | None, typer.Option(help="A right; repeatable; default: read.")] = None,
+    days: Annotated[int, typer.Option(min=0, max=3650, help="Days until it expires; 0: never.")] = 90,
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Create a token for a program that acts for NAME. It is shown once."""
+    """Create a token for a program that acts for NAME, shown once."""
     now = datetime.now(UTC)
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)
@@ -57,9 +57,7 @@ def add(
     typer.echo(secret)
 
 
-def revoke(
-    token_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, as `token list` says.")], sources: SourcesFile = None
-) -> None:
+def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="As `token list` shows it.")], sources: SourcesFile = None) -> None:
     """Revoke a token."""
     with accounts_of(sources) as accounts:
         gone = next((token for token in accounts.tokens.of() if token.id == token_id), None)

@@ -40,15 +40,15 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
 
 
 def preview_(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A topic of sources.yaml, or a new name.")],
-    any_: Annotated[list[str] | None, typer.Option("--any", help="Words of which one must occur; default: the topic's own.")] = None,
-    must: Annotated[list[str] | None, typer.Option("--must", help="Words that must all occur.")] = None,
-    never: Annotated[list[str] | None, typer.Option("--not", help="Words that must not occur.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A topic, or a new name.")],
+    any_: Annotated[list[str] | None, typer.Option("--any", help="One of these must occur; default: the topic's words.")] = None,
+    must: Annotated[list[str] | None, typer.Option("--must", help="All of these must occur.")] = None,
+    never: Annotated[list[str] | None, typer.Option("--not", help="None of these may occur.")] = None,
     days: Days = DAYS,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show which stories of the last days a topic's words find, which are new to it, and which would go."""
+    """Show which stories a topic's words find, which are new to it, and which would go."""
     with open_all(sources) as (known, store, index):
         topic = known.topic(name)
         if must or any_ or never:
@@ -74,16 +74,13 @@ def preview_(
 
 
 def assign(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Topics; default: all that are enabled.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Default: all enabled ones.")] = None,
     days: Days = 30,
-    gone: Annotated[list[str] | None, typer.Option("--gone", help="A topic that is gone: remove what its keywords brought.")] = None,
+    gone: Annotated[list[str] | None, typer.Option("--gone", help="A deleted topic: remove what its keywords brought.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Update the topics of stored articles by the words they have now.
-
-    What a source, a search or a model brought into a topic stays.
-    """
+    """Update the topics of stored articles by their words. What a source, a search or a model brought stays."""
     with open_record(sources) as (known, store), report_progress() as say:
         rules = [] if names or gone else [one.rule for one in known.topics if one.enabled]
         for name in names or ():

@@ -27,25 +27,25 @@ from newsportal.services.learning.training import train as trained_on
 
 def train(
     file: Annotated[str | None, typer.Argument(metavar="[FILE|-]", help="Labelled texts, as `corpus import` reads them.")] = None,
-    model: Annotated[Path | None, typer.Option("--model", "-m", help="The file to write the model to.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="Train on this corpus, and keep the model as its next version.")] = None,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
-    held_out: Annotated[float, typer.Option(min=0, max=0.5, help="Share of each label that is held back to measure on.")] = SHARE,
-    report: Annotated[Path | None, typer.Option(help="Also write the figures with a plot to this HTML file.")] = None,
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="Write the model there.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Train its next version.")] = None,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    held_out: Annotated[float, typer.Option(min=0, max=0.5, help="Share of each label held back for measuring.")] = SHARE,
+    report: Annotated[Path | None, typer.Option(help="Also write an HTML report there.")] = None,
     activate: Annotated[
         bool | None,
-        typer.Option("--activate/--no-activate", help="Put the version to use; default: unless it is worse than the one in use."),
+        typer.Option("--activate/--no-activate", help="Use the version; default: unless it is worse than the present one."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Chooses what is held back, and what chance decides in training.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     form: Annotated[str, typer.Option("--format", help=f"Of FILE; one of: {', '.join(FORMS)}.")] = "auto",
-    encoding: Annotated[str, typer.Option(help="Of FILE, such as gb18030.")] = UTF8,
+    encoding: Annotated[str, typer.Option(help="Its encoding, such as gb18030.")] = UTF8,
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one line of JSON.")] = False,
 ) -> None:
-    """Train a classifier on labelled texts, {"text", "label"} a line, and score it on texts that it has not seen.
+    """Train a classifier on labelled texts, and score it on texts that it has not seen.
 
-    Either FILE --model, or --corpus. Reposts of a text are held back with it. A model for a file is trained again on all texts after the
-    measuring; a version of a corpus stays as it was measured.
+    Either FILE --model, or --corpus. Reposts of a text are held back with it. A model of a file is trained again on all texts after
+    the measuring; a version of a corpus stays as measured.
     """
     if (file is None) == (corpus is None) or (model is None) != (file is None):
         raise typer.BadParameter("say either FILE --model MODEL or --corpus NAME", param_hint="FILE")
@@ -91,16 +91,13 @@ def _print_result(row: dict[str, Any], made: Trained, report: Path | None, as_js
 
 
 def retrain(
-    force: Annotated[bool, typer.Option("--force", help="Train also where few articles are new.")] = False,
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
-    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Even where few articles are new.")] = False,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    gently: Annotated[bool, typer.Option("--gently", help="Run at low priority.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train the models of categories and topics anew, where enough new articles are known.
-
-    A version that is worse than the one in use is kept, but not used.
-    """
+    """Train the models of categories and topics where enough articles are new. A version that is worse than the one in use is not used."""
     check_names("classifier", [algorithm], CLASSIFIERS, "--algorithm")
     if gently:
         os.nice(NICENESS)

@@ -61,9 +61,9 @@ class Background(threading.Thread):
 
 def up(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; default: the first free one from 8000 on.")] = None,
     sources: SourcesFile = None,
-    every: Annotated[float, typer.Option(min=0.1, help="Minutes between two looks at what is due.")] = DEFAULT_EVERY,
+    every: Annotated[float, typer.Option(min=0.1, help="Minutes between looks at what is due.")] = DEFAULT_EVERY,
     log_file: LogFile = None,
     log_format: LogFormat = "text",
     access: serve.AccessLog = False,

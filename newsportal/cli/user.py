@@ -19,8 +19,8 @@ from newsportal.services.accounts import Accounts, Person, Role, open_accounts
 from newsportal.services.accounts.base import random_password
 from newsportal.services.accounts.people import People
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")]
-Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read it from standard input).")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
+Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password, or read it from standard input.")]
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 
 def add(
     name: Name,
-    role: Annotated[Role, typer.Option(help="What the person may.")] = Role.EDITOR,
+    role: Annotated[Role, typer.Option(help="reader, editor or admin.")] = Role.EDITOR,
     ask: Typed = False,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,
@@ -74,13 +74,13 @@ def add(
     _print_password(person, None if ask else chosen, f"{person.name} was added as {role}", as_json)
 
 
-def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person may.")], sources: SourcesFile = None) -> None:
+def role(name: Name, role: Annotated[Role, typer.Argument(help="reader, editor or admin.")], sources: SourcesFile = None) -> None:
     """Change the role of a user."""
     _change(sources, name, "person.role", lambda people, id: people.set_role(id, role), f": {role}", role=str(role))
 
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Make a new password, shown once; all sessions and tokens of the user end."""
+    """Make a new password, shown once; sessions and tokens end."""
     chosen = _read_password() if ask else random_password()
     with accounts_of(sources) as accounts:
         person = person_named(accounts, name)

@@ -44,15 +44,13 @@ class WorkerExit:
 
 
 def worker(
-    spiders: Annotated[
-        list[str] | None, typer.Option("--spider", help=f"Run this one only, several times: {', '.join(crawl.SPIDERS)}.")
-    ] = None,
+    spiders: Annotated[list[str] | None, typer.Option("--spider", help=f"Only this one; repeatable: {', '.join(crawl.SPIDERS)}.")] = None,
     sources: SourcesFile = None,
     log_level: LogLevel = "WARNING",
     log_file: LogFile = None,
     log_format: LogFormat = "text",
 ) -> None:
-    """Crawl what is due, side by side with other workers, until SIGTERM or Ctrl-C."""
+    """Crawl what is due, beside other workers, until SIGTERM or Ctrl-C."""
     if unknown := set(spiders or ()) - set(crawl.SPIDERS):
         raise typer.BadParameter(f"no spider {min(unknown)!r}; there are: {', '.join(crawl.SPIDERS)}", param_hint="--spider")
     level = log_level_of(log_level)

@@ -80,22 +80,18 @@ def classify(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="Folders with train.jsonl(.gz) and test.jsonl(.gz): text, label.")
     ],
-    algorithm: Annotated[
-        list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times; default: linear.")
-    ] = None,
+    algorithm: Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; repeatable; default: linear.")] = None,
     peer: Annotated[list[str] | None, typer.Option("--peer", help="scikit-learn's, to compare with: a name, or all.")] = None,
     cross: Annotated[
-        Path | None, typer.Option("--cross", help="A mapping file: train on the first DIR (A), answer the second's (B) test part.")
+        Path | None, typer.Option("--cross", help="A mapping file: train on the first DIR (A), test on the second (B).")
     ] = None,
-    leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Leave a third of the labels out of the training, and ask about them.")
-    ] = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a report with confusion tables and reliability plots.")] = None,
+    leave_out: Annotated[bool, typer.Option("--leave-out", help="Train without a third of the labels, and test on them.")] = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write an HTML report there.")] = None,
     as_json: AsJsonRows = False,
 ) -> None:
     """Macro-F1, accuracy, calibration error and documents a second, after training on each folder's train part.
 
-    The best label counts, given or not; none: texts that are given no label. For --cross, labels meet by the file
+    The best label counts, given or not; none: texts without a label. The file of --cross is
     {"common label": {"A": ["label", …], "B": ["label", …]}}.
     """
     check_names("peer", peer or (), (*PEERS, "all"), "--peer")

@@ -44,15 +44,15 @@ class Gold:
 
 def dedup(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder with docs.jsonl(.gz): id, title, body or text, time, cluster; or with pairs.")
+        Path, typer.Argument(metavar="DIR", help="A folder with docs.jsonl(.gz): id, title, body or text, time, cluster; or pairs.")
     ],
     algorithm: Algorithms = None,
     as_json: AsJsonRows = False,
 ) -> None:
     """Precision, recall and F1 of the reposts found, and documents a second.
 
-    Where documents have a cluster, right is to name an earlier one of it, or none. Where pairs.jsonl(.gz) lists {a, b, label}, pairs
-    count: dup and subset are right, partial neither right nor wrong.
+    Of documents with a cluster right is an earlier one of it, or none; of pairs.jsonl(.gz) with {a, b, label} the pairs dup and
+    subset, while partial does not count.
     """
     names = list(algorithm or NAMES)
     check_names("algorithm", names, NAMES, "--algorithm")

@@ -133,12 +133,12 @@ METHODS: Final[Mapping[str, Callable[[Sequence[Document]], dict[str, str]]]] = {
 
 
 def events(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Documents in time order, one a line; those of gold events have event.")],
-    algorithm: Annotated[list[str] | None, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(METHODS)}.")] = None,
-    leave_out: Annotated[bool, typer.Option("--leave-out", help="Choose the threshold on the other events, event by event.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A document a line, in time order; those of gold events have event.")],
+    algorithm: Annotated[list[str] | None, typer.Option("--algorithm", "-a", help=f"{', '.join(METHODS)}.")] = None,
+    leave_out: Annotated[bool, typer.Option("--leave-out", help="Choose each event's threshold on the others.")] = False,
     as_json: AsJsonRows = False,
 ) -> None:
-    """B-cubed precision, recall and F1 of events, of ours and of the baselines, and documents a second."""
+    """B-cubed precision, recall and F1 of events, ours and baselines, and documents a second."""
     names = list(algorithm or METHODS)
     if unknown := [name for name in names if name not in METHODS]:
         raise typer.BadParameter(f"{unknown[0]!r} is none of: {', '.join(METHODS)}", param_hint="--algorithm")

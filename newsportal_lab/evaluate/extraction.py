@@ -36,19 +36,19 @@ def extraction(
     ],
     algorithm: Annotated[
         list[str] | None,
-        typer.Option("--algorithm", "-a", help="Which to score; several times; default: all, beside a peer best."),
+        typer.Option("--algorithm", "-a", help="Which to score; repeatable; default: all; with --peer: best."),
     ] = None,
     peer: Annotated[list[str] | None, typer.Option("--peer", "-p", help=f"To compare with: {', '.join(PEERS)}, all.")] = None,
-    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
-    html: Annotated[Path | None, typer.Option("--html", help="Also write a report with curves and marked differences there.")] = None,
-    by_site: Annotated[int | None, typer.Option("--by-site", min=1, help="Also a row for each site that has so many pages.")] = None,
+    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also list so many of the worst pages, with their mistakes.")] = 0,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write an HTML report there.")] = None,
+    by_site: Annotated[int | None, typer.Option("--by-site", min=1, help="Also a row for each site with so many pages.")] = None,
     sweep: Annotated[str | None, typer.Option(help="Score one method by a parameter: METHOD.PARAMETER=FIRST:LAST:STEP.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="SVG file for the sweep's curves; default: METHOD.PARAMETER.svg.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Where to draw its curves; default: METHOD.PARAMETER.svg.")] = None,
     as_json: AsJsonRows = False,
 ) -> None:
-    """Precision, recall and F1 of texts, and the titles, days, authors and sources that are right.
+    """Precision, recall and F1 of texts; titles, days, authors and sources that are right; on pages with gold answers.
 
-    Scores algorithms on pages with gold answers; several folders: a row for each and one for all.
+    Several folders: a row each, and one for all.
     """
     swept = parse_sweep(sweep) if sweep else None
     if swept and (algorithm or peer or worst or html or by_site):

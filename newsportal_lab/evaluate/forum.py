@@ -54,14 +54,14 @@ def forum(
         Path, typer.Argument(metavar="DIR", help="A folder of <id>.html(.gz), beside each <id>.json with posts: text, author, date.")
     ],
     algorithm: Algorithms = None,
-    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
-    html: Annotated[Path | None, typer.Option("--html", help="Also write a report with the posts of the worst pages there.")] = None,
-    by_engine: Annotated[bool, typer.Option("--by-engine", help="Also a row for each engine that gold names.")] = False,
+    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also list so many of the worst pages, with their mistakes.")] = 0,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write an HTML report there.")] = None,
+    by_engine: Annotated[bool, typer.Option("--by-engine", help="Also a row for each engine.")] = False,
     as_json: AsJsonRows = False,
 ) -> None:
-    """Precision and recall of posts, authors and days that are right, milliseconds a page.
+    """Precision and recall of posts, authors and days that are right, milliseconds a page; Chinese engines and others also apart.
 
-    Chinese engines (Discuz!, phpwind, tieba …) and others also apart. Gold posts without text, and optional_posts, count neither way.
+    Gold posts without text, and optional_posts, do not count.
     """
     names = list(algorithm or POSTERS)
     check_names("algorithm", names, POSTERS, "--algorithm")

@@ -72,13 +72,13 @@ USUAL: Final = {
 
 
 def papers(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder in which folders of gold data lie, as the other commands take.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of gold data for the other commands.")],
     as_json: AsJsonRows = False,
 ) -> None:
-    """For each paper its published figures, ours for its method, and ours for the default, on the same data.
+    """Each paper's published figures, ours for its method, and ours for the default, on the same data.
 
     Looked for, however deep: pages with gold texts or posts, docs.jsonl of reposts, train.jsonl and test.jsonl, log.csv or .jsonl of
-    clicks (each also with .gz). The first 60 characters of a gold text stand for a summary.
+    clicks (also .gz). The first 60 characters of a gold text stand for a summary.
     """
     found = list(compare(folder))
     if not found:

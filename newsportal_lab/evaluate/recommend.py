@@ -25,20 +25,15 @@ WIDTH: Final = 300  # pixels of the longest bar
 
 
 def recommend(
-    data: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A log as recommend export writes it; default: the store's own.")
-    ] = None,
-    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="Which to compare; several times; default: all.")] = None,
+    data: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A log of `recommend export`; default: the store's.")] = None,
+    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="Which to compare; repeatable; default: all.")] = None,
     kind: Annotated[str, typer.Option("--kind", help="window: what readers look at until the next cut; next: the next click.")] = "window",
-    questions: Annotated[int, typer.Option("--questions", min=1, help="At most so many a cut.")] = 1000,
+    questions: Annotated[int, typer.Option("--questions", min=1, help="Questions a cut, at most.")] = 1000,
     sources: SourcesFile = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a report with bars.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write an HTML report there.")] = None,
     as_json: AsJsonRows = False,
 ) -> None:
-    """Recall, NDCG and hits of lists of 20, and milliseconds an answer, on a log split in time.
-
-    Methods learn from the first 0.5, 0.7 and 0.85 of the views, and are asked about the rest.
-    """
+    """Recall, NDCG and hits of lists of 20, and milliseconds an answer, after learning from 0.5, 0.7 and 0.85 of a log."""
     names = list(method or METHOD_NAMES)
     check_names("method", names, METHOD_NAMES, "--method")
     if kind not in ("window", "next"):

@@ -124,11 +124,11 @@ def _share(words: frozenset[str], others: frozenset[str]) -> float:
 
 
 def summaries(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Documents in time order, one a line; those of gold events have event.")],
-    sample: Annotated[int, typer.Option(min=0, help="Print so many sentences of ours instead, to be read.")] = 0,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A document a line, in time order; those of gold events have event.")],
+    sample: Annotated[int, typer.Option(min=0, help="Print so many of our sentences instead.")] = 0,
     as_json: AsJsonRows = False,
 ) -> None:
-    """Coverage of the later round-ups of an event by its daily summaries, redundancy and length, of ours, lead-3 and random."""
+    """Coverage of later round-ups by an event's daily summaries, redundancy and length: ours, lead-3, random."""
     documents, gold = read(file)
     if sample:
         found = [text for event in dict.fromkeys(gold.values()) for text in _summaries_of(documents, gold, event)]
