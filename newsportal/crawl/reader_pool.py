@@ -126,8 +126,7 @@ class ReaderPool:
         while status == 0:  # a reader that had grown has made room for another
             if (reader := self._reader()) is None:
                 return function(*args)
-            answer = self._exchange(reader, task, ending)
-            if answer is not None:
+            if (answer := self._exchange(reader, task, ending)) is not None:
                 works, found = plain_values.loads(answer)
                 if works:
                     return found

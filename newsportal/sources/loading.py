@@ -123,10 +123,8 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
 
 
 def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -> Sources:
-    """The sources in ``content``; ``path`` names them in messages, and its folder is what relative paths start from.
-
-    Raises ``SourcesError`` with every mistake.
-    """
+    """The sources in ``content``; messages name ``path``, and relative paths start from its folder. Raises ``SourcesError`` with every
+    mistake."""
     try:
         tree = read(content)
     except Unreadable as error:

@@ -113,8 +113,7 @@ class GallerySpider(NewsSpider):
     async def reading(self, source: Source, link: Link) -> StoryVisit:
         """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
         reading = StoryVisit(link, source, guesses=self._guesses[source.key])
-        kept = await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name)
-        if kept:
+        if kept := await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name):
             await asyncio.to_thread(reading.begin, kept)
         return reading
 

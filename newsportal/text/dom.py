@@ -305,8 +305,7 @@ def is_of_other_scheme(href: str) -> bool:
 
 
 def join(base: str, href: str, *, fragment: bool = False) -> str | None:
-    """``href`` resolved against ``base``: an http(s) URL, or ``None`` (``javascript:``, ``mailto:``, garbage). Without its fragment, unless
-    ``fragment``."""
+    """``href`` resolved against ``base``: an http(s) URL, without its fragment unless ``fragment``; ``None`` for ``mailto:``, garbage."""
     href = href.strip()
     if ABSOLUTE.fullmatch(href):
         return href

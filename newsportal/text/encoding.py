@@ -83,10 +83,7 @@ DECLARED_BONUS: Final = 0.12  # how much better another reading must be than the
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
-    """The text of ``body`` and the codec used. Never raises: what cannot be read becomes U+FFFD.
-
-    ``content_type`` is the header as served, if any.
-    """
+    """The text of ``body`` (``content_type``: the header as served), and the codec used. Never raises: U+FFFD for what cannot be read."""
     for mark, codec in BOMS:
         if body.startswith(mark):
             return body.decode(codec, "replace"), codec.removesuffix("-sig")

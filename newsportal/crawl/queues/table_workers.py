@@ -155,8 +155,7 @@ def _all(turn: Turn) -> list[tuple[int, Identity, float]]:
 
 
 def _states(turn: Turn, hosts: Iterable[str]) -> dict[str, tuple[int, float, int, float]]:
-    """Of hosts that somebody holds, waits for or held lately: the holder, when they may be asked, and for whom they are reserved until
-    when."""
+    """Of hosts that somebody holds, waits for or held lately: holder, when they may be asked, for whom they are reserved until when."""
     asked = (turn.connection.execute(SOME_HOSTS, {"hosts": some}) for some in chunks(hosts))
     return {host: (holder, free_at, by, until) for rows in asked for host, holder, free_at, by, until in rows}
 
