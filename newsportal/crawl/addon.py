@@ -144,10 +144,8 @@ class SignIns:
 
 
 class NewsItemAdapter(AdapterInterface):
-    """Articles, threads and photo stories. Our own stages replace them, for they are frozen; here a field is set in place.
-
-    ``source`` names the source; ``image_urls`` is what Scrapy's ``ImagesPipeline`` downloads.
-    """
+    """Articles, threads and photo stories, which our own stages replace, for they are frozen; here a field is set in place. ``source``
+    names the source; ``image_urls`` is what Scrapy's ``ImagesPipeline`` downloads."""
 
     @classmethod
     def is_item_class(cls, item_class: type) -> bool:

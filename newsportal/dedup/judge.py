@@ -178,10 +178,8 @@ class Earlier(Generic[T]):
 
 
 def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], common: Codes) -> list[tuple[Verdict, Earlier[T]]]:
-    """The rule: those of the candidates that the new text repeats, the fullest first, of equals the one that came first.
-
-    ``title`` holds letters alone; ``common`` are the new text's runs that are nobody's, ascending.
-    """
+    """The rule: the candidates that the new text repeats, the fullest first, of equals the one that came first. ``title``: letters
+    alone; ``common``: its runs that are nobody's, ascending."""
     ordered = new.in_order()
     found = []
     for old in candidates:

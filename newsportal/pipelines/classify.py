@@ -162,9 +162,7 @@ class ClassifyPipeline(Stage):
 def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:
     """What a classifier chooses for an article; ``None`` if no category fits."""
     answer = classifier.classify(article.title or "", article.text or "")
-    if answer.label is None:
-        return None
-    return Choice(answer.label, name, round(answer.scores.get(answer.label, 0.0), 4))
+    return None if answer.label is None else Choice(answer.label, name, round(answer.scores.get(answer.label, 0.0), 4))
 
 
 def explained(choice: Choice, classifier: Classifier, article: Article) -> Choice:

@@ -73,10 +73,8 @@ def rewrite(path: Path, content: bytes, expected: str | None = None) -> Written:
 
 
 def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> Written:
-    """Put an earlier version in place of what ``path`` holds, which becomes the latest version: going back can be undone, too.
-
-    ``within``: the keys of the file that may change by it (None: all). Raises ``NoVersion``, ``OtherKeys``, and what :func:`edit` raises.
-    """
+    """Put an earlier version in place of what ``path`` holds; that can be undone, too. ``within``: the keys of the file that may change
+    by it (None: all). Raises ``NoVersion``, ``OtherKeys``, and what :func:`edit` raises."""
     content = content_of(path.resolve(), version.id)
 
     def back(before: bytes, file: Path) -> bytes:

@@ -192,6 +192,4 @@ _UNREAD: Final = re.compile("[\ufffd\x80-\x9f\ue000-\uf8ff]")
 def _score(text: str) -> float:
     """About -1 (garbage) to 1 (a language): of the characters past ASCII, the share that speaks for the reading less that against."""
     total = len(text) - len(text.encode("ascii", "ignore"))
-    if not total:
-        return 0.0
-    return (len(_FOR.findall(text)) - 2 * len(_AGAINST.findall(text))) / total
+    return (len(_FOR.findall(text)) - 2 * len(_AGAINST.findall(text))) / total if total else 0.0

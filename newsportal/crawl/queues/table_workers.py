@@ -175,9 +175,7 @@ def take_hosts(turn: Turn, hosts: Sequence[str]) -> dict[str, float]:
 def holder(turn: Turn, host: str) -> int:
     """0 for nobody, below 0 the worker for which it is reserved."""
     found = turn.connection.execute(HOST, {"h": host}).first()
-    if found is None:
-        return 0
-    return int(found[0] or (-found[2] if found[3] > turn.ticks else 0))
+    return 0 if found is None else int(found[0] or (-found[2] if found[3] > turn.ticks else 0))
 
 
 def want(turn: Turn, host: str) -> None:
