@@ -142,11 +142,9 @@ def train(
     seed: int = 0,
     trained: datetime | None = None,
 ) -> Classifier:
-    """A classifier called ``name``, trained on ``examples``; the same for the same examples and ``seed``.
-
-    ``several``: labels do not exclude one another. ``trained`` is the date that goes into the facts. Raises ``ModelError`` when
-    nothing can be learnt, ``ValueError`` for an unknown name.
-    """
+    """A classifier called ``name``, trained on ``examples``; the same for the same examples and ``seed``. ``several``: labels do not
+    exclude one another; ``trained``: the date in the facts. Raises ``ModelError`` when nothing can be learnt, ``ValueError`` for an
+    unknown name."""
     known = list(examples)
     labels = {label for example in known for label in example.labels}
     if not several and any(len(example.labels) != 1 for example in known):

@@ -87,7 +87,8 @@ def _pieces(text: str) -> Pieces:
         none = np.zeros(0, dtype=np.intp)
         return Pieces(np.zeros(0, dtype=np.uint32), none, none)
     lengths = np.diff(np.concatenate((first, [len(codes)])))
-    kept = ~_between_words(kinds[first])
+    spaces, run = kinds[first] == SPACE, np.concatenate(([False], kinds[first] == RUN, [False]))
+    kept = ~(spaces & run[:-2] & run[2:])  # without white space that only parts two words
     singles = _hashes(codes, first, lengths)[kept]
     starts, ends = seen[first][kept], seen[first + lengths - 1][kept] + 1
     pairs = _mixed(singles[:-1] * STEP + singles[1:])
@@ -110,13 +111,6 @@ def _characters(text: str) -> tuple[Codes, Kinds, Places]:
 
 def _codes(text: str) -> Codes:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-
-
-def _between_words(kinds: Kinds) -> NDArray[np.bool_]:
-    """Pieces of white space that only part two words."""
-    run = np.concatenate(([False], kinds == RUN, [False]))
-    between: NDArray[np.bool_] = (kinds == SPACE) & run[:-2] & run[2:]
-    return between
 
 
 def _hashes(codes: Codes, first: Places, lengths: Places) -> NDArray[np.uint64]:

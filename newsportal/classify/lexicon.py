@@ -44,8 +44,7 @@ LOOKED_AT: Final = 1500  # characters of the body: an article says early what it
 TITLE: Final = 2.0  # T: what a word of the title counts besides
 LEAST: Final = 4.0  # a sum below this is chance: one strong word in the title reaches it alone, one in a body needs a second
 LEAST_LONG: Final = 16.0
-"""What a text of ``LOOKED_AT`` characters or more needs instead (between them it rises evenly): in many words, some of every category stand
-by chance."""
+"""What a text of ``LOOKED_AT`` characters or more needs (before, it rises evenly): in many words some of every category stand by chance."""
 
 LEAD: Final = 0.2  # the second category must stay this share of the best behind
 DOUBT: Final = 3.0  # what is added to all sums when a share is made of them: with few words found, no share is near 1

@@ -154,10 +154,8 @@ NOTHING: Final = 1e-9  # what sums of shares are off by: a word that weighs less
 
 
 def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
-    """The words of an article's ``texts`` (title, body), each with all it added wherever it stands, the weightiest first.
-
-    ``codes``: the article's features, ascending; ``added``: what each of them added in all its places.
-    """
+    """The words of an article's ``texts`` (title, body), each with all it added, the weightiest first. ``codes``: the article's
+    features, ascending; ``added``: what each of them added in all its places."""
     found = [pieces(text) for text in texts]
     often = np.zeros(len(codes))
     places = [_lookup(codes, one.codes) for one in found]

@@ -83,9 +83,7 @@ def marked(topic: str, by: str | None, score: float | None, version: str) -> Top
 
 def _holds(text: str, word: str) -> bool:
     """Chinese keywords match as substrings; Latin ones as whole words, so that ``AI`` is not found in ``said``."""
-    if not ASCII_WORD.match(word):
-        return word in text
-    return _pattern(word).search(text) is not None
+    return _pattern(word).search(text) is not None if ASCII_WORD.match(word) else word in text
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ import typer
 
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, CorpusName, OutFile, SourcesFile, Yes, command_group
-from newsportal.cli.output import confirm_loss, pick, print_json, print_rows, progress, report_progress, write_json_lines
+from newsportal.cli.output import confirm_loss, pick, print_json, print_result, print_rows, progress, report_progress, write_json_lines
 from newsportal.errors import CorpusError, StoreError
 from newsportal.services.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream
 from newsportal.services.learning.gathering import LEAST_CHARS, PER_LABEL, gather, give_label
@@ -142,11 +142,9 @@ def label(
             by = by or getpass.getuser()
         found = give_label(store, corpus, id, label, by=by or None, now=datetime.now(UTC))
         history = store.corpora.history(corpus, id)
-    if as_json:
-        print_json({"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(one) for one in history]})
-        return
     former = f" (before: {history[-2].label or 'left out'})" if len(history) > 1 else ""
-    typer.echo(clean(f"{found.title or found.text[:40]}: {found.label.label or 'left out'}{former}"))
+    row = {"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(one) for one in history]}
+    print_result(row, clean(f"{found.title or found.text[:40]}: {found.label.label or 'left out'}{former}"), as_json)
 
 
 SHOWN = 20  # documents of a label that are shown, if not said

@@ -117,10 +117,8 @@ class Deployed:
 
 
 def send(server: Server, version: str, egg: bytes) -> Deployed:
-    """Send an egg, and ask what the server made of it. Raises ``RunnerRefused``, ``RunnerUnavailable``.
-
-    scrapyd keeps an egg before it looks into it, and would run it from then on: one without spiders is taken back.
-    """
+    """Send an egg, and ask what the server made of it: one without spiders, which scrapyd would keep and run, is taken back. Raises
+    ``RunnerRefused``, ``RunnerUnavailable``."""
     project = server.target.project
     try:
         server.send(project, version, egg)

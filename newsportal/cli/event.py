@@ -13,7 +13,7 @@ import typer
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group
-from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_json, print_rows, print_table, report_progress
+from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_json, print_result, print_rows, print_table, report_progress
 from newsportal.cli.story import changing
 from newsportal.messages import format_time
 from newsportal.services.events import editing, following, revising
@@ -65,22 +65,16 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Put all stories into events anew; what editors did stays."""
     with open_record(sources) as (_, store), count_bar(quiet=as_json) as tell:
         done = following.rebuild(store, lambda position, last: tell("changes", position, last))
-    if as_json:
-        print_json({"changes": done})
-    else:
-        typer.echo(f"{counted(done, 'change')} read, all stories are in events")
+    print_result({"changes": done}, f"{counted(done, 'change')} read, all stories are in events", as_json)
 
 
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Split and join the events that changed, as newsportal up does each night. What editors did stays; event undo takes it back."""
     with open_record(sources) as (_, store), report_progress() as tell:
         done = revising.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
-    if as_json:
-        print_json(asdict(done))
-    else:
-        rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
-        rest += "; there are more: run it again" if done.more else ""
-        typer.echo(f"{counted(done.events, 'event')} looked at, {done.parted} split, {done.joined} joined{rest}")
+    rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
+    rest += "; there are more: run it again" if done.more else ""
+    print_result(asdict(done), f"{counted(done.events, 'event')} looked at, {done.parted} split, {done.joined} joined{rest}", as_json)
 
 
 def rename(
@@ -135,10 +129,8 @@ def edited_now(log: Log) -> dict[str, Any]:
 
 
 def print_edit(event: str, number: int, as_json: bool) -> None:
-    if as_json:
-        print_json({"event": event, "edit": number})
-    else:
-        typer.echo(f"event {event}, edit {number}; take it back with: newsportal event undo {number}")
+    sentence = f"event {event}, edit {number}; take it back with: newsportal event undo {number}"
+    print_result({"event": event, "edit": number}, sentence, as_json)
 
 
 def plain(event: Event) -> dict[str, Any]:

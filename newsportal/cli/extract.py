@@ -72,10 +72,7 @@ def read_one(run: Extract, page: Page, link: Link | None) -> Extraction:
 
 
 def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | None) -> Extraction:
-    """The article from its first page on, over all pages that can be had; which cannot, and why, is said on standard error.
-
-    Raises ``NotApplicable`` if ``page`` is none.
-    """
+    """The article over all its pages that can be had; what cannot is told on standard error. Raises ``NotApplicable`` for no article."""
     met = _read(page, link, run)
     if is_thread(page.url) or met.found.kind not in CONTINUED:
         return met.found

@@ -49,8 +49,7 @@ def gallery(
 
 
 def answers(source: str, url: str | None = None, pattern: str | None = None) -> Iterator[dict[str, Any]]:
-    """An answer for each page of a folder, or for the story at an address, as a plain dict. Raises ``NewsportalError`` for an address
-    that cannot be had."""
+    """An answer for each page of a folder, or for the story at an address. Raises ``NewsportalError`` for an address that cannot be had."""
     if source.startswith(WEB):
         yield _whole_story(source, pattern)
         return

@@ -34,10 +34,8 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def load_environment(file: Path) -> None:
-    """Set the variables of ``file`` that are not set: lines ``NAME=value``, quoted or not, as systemd's ``EnvironmentFile`` has them.
-
-    Raises ``NewsportalError``, which names the line but not what stands there: it may be a password.
-    """
+    """Set the variables of ``file`` (``NAME=value``, as systemd's ``EnvironmentFile``) that are not set. Raises ``NewsportalError``,
+    which names the line but not what stands there: it may be a password."""
     try:
         lines = file.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

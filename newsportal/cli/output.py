@@ -39,6 +39,14 @@ def print_json(*rows: Any) -> None:
         )
 
 
+def print_result(row: dict[str, Any], sentence: str, as_json: bool) -> None:
+    """What came of a command: as a line of JSON, or in a sentence."""
+    if as_json:
+        print_json(row)
+    else:
+        typer.echo(sentence)
+
+
 def write_json_lines(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
     """Write ``rows`` to ``out``, else to standard output. A file that cannot be read or written ends the command with status 1."""
     try:

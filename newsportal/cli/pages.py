@@ -54,10 +54,8 @@ class SavedPage:
 
 
 def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = None) -> Iterator[SavedPage]:
-    """The pages of a file, of a folder (by name, not its subfolders) or of standard input (``-``); ``wanted`` chooses by address.
-
-    Never raises for a bad page: it comes with ``error``. Raises ``FileNotFoundError`` when ``path`` is missing or holds no page.
-    """
+    """The pages of a file, of a folder (by name, not its subfolders) or of standard input (``-``) whose address is ``wanted``; bad ones
+    have their ``error``. Raises ``FileNotFoundError`` when ``path`` is missing or holds no page."""
     if str(path) == "-":
         yield _page("-", None, sys.stdin.buffer)
         return

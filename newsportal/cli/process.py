@@ -54,7 +54,12 @@ def process(
     if a file cannot be read.
     """
     place = None if out == Path("-") else out
-    _check_places(into, out, format, as_json and not (into or place))
+    if into and out is not None:
+        raise typer.BadParameter("the articles go into the store or into a file", param_hint="--into")
+    if format is Format.warc:
+        raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
+    if as_json and not (into or place):
+        raise typer.BadParameter("standard output has the articles; name a file with --out, or say --into", param_hint="--json")
     known = load(sources)
     use_own_words(known)
     began = time.perf_counter()
@@ -77,15 +82,6 @@ def process(
     _sum_up(summary, round(time.perf_counter() - began, 1), as_json, beside_articles=not (into or place))
     if summary.broken:
         raise typer.Exit(1)
-
-
-def _check_places(into: bool, out: Path | None, format: Format, mixed: bool) -> None:
-    if into and out is not None:
-        raise typer.BadParameter("the articles go into the store or into a file", param_hint="--into")
-    if format is Format.warc:
-        raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
-    if mixed:
-        raise typer.BadParameter("standard output has the articles; name a file with --out, or say --into", param_hint="--json")
 
 
 @contextmanager

@@ -210,10 +210,9 @@ def unpublish(
 ) -> None:
     """Take articles back, until `publish again ARTICLE`."""
     with targets_of(sources, target) as (store, targets):
-        now, number = datetime.now(UTC), 0
-        ids = [article_named(store, name) for name in article]
-        for settings, _ in targets:
-            number += store.outbox.ask(settings.name, list(store.outbox.of(settings.name, ids)), "gone", now=now)
+        now, ids = datetime.now(UTC), [article_named(store, name) for name in article]
+        names = [settings.name for settings, _ in targets]
+        number = sum(store.outbox.ask(name, list(store.outbox.of(name, ids)), "gone", now=now) for name in names)
         if not number:
             raise NewsportalError("none of them was published; see: newsportal publish status --state done")
         finish(store, targets, None, as_json, f"{counted(number, 'article')} asked to go")

@@ -21,7 +21,7 @@ from newsportal.cli import click_files
 from newsportal.cli.click_files import FIELDS, FORMS, as_row
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, SourcesFile, command_group
-from newsportal.cli.output import pick, print_json, print_rows, progress, write_json_lines
+from newsportal.cli.output import pick, print_json, print_result, print_rows, progress, write_json_lines
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
@@ -57,11 +57,9 @@ def fit(
 
             made = on_spark.fit(store, known.store, spark, now, since=moment(since), days=days)
     facts = made.facts
-    if as_json:
-        print_json({"made": made.made, "bytes": len(made.packed), **facts})
-        return
-    size = f"{len(made.packed) / 1e6:.1f} MB"
-    typer.echo(f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']}); {size}")
+    learnt = f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']})"
+    row = {"made": made.made, "bytes": len(made.packed), **facts}
+    print_result(row, f"{learnt}; {len(made.packed) / 1e6:.1f} MB", as_json)
 
 
 @contextmanager

@@ -65,12 +65,8 @@ def run(
     once_open: Callable[[], None] = lambda: None,
     pushed: Callable[[], None] | None = None,
 ) -> None:
-    """Open store, index and accounts, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close them.
-
-    ``pushed``: as for the portal.
-
-    Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
-    """
+    """Open store, index and accounts, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close them. ``pushed``: as for
+    the portal. Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError``."""
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     found = load(sources)
     use_own_words(found)

@@ -17,7 +17,7 @@ from rich.console import Console
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.hints import counted
 from newsportal.cli.options import SourcesFile, command_group
-from newsportal.cli.output import WIDEST, make_table, pick, print_json
+from newsportal.cli.output import WIDEST, make_table, pick, print_json, print_result
 from newsportal.cli.pictures import figures, summary
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.messages import format_time
@@ -226,10 +226,8 @@ def _meant(store: Store, ids: list[str], whole: bool) -> list[str]:
 
 
 def _print_article(article: StoredArticle, as_json: bool, sentence: str) -> None:
-    if not as_json:
-        typer.echo(f"{article.id}: {sentence}")
-        return
-    print_json(pick(article, "id", "revision", "title", "author", "published", "text") | {"corrected": list(article.corrected_fields)})
+    row = pick(article, "id", "revision", "title", "author", "published", "text") | {"corrected": list(article.corrected_fields)}
+    print_result(row, f"{article.id}: {sentence}", as_json)
 
 
 group = command_group(

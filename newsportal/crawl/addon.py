@@ -72,7 +72,9 @@ class SourcesAddon:
         logger.info("%s; the store is %s", file, mask(self.sources.store))
         use_own_words(self.sources)
         settings.update(scrapy_settings(self.sources), ABOVE_PROJECT)
-        leave_out_unused(settings)
+        for switch, (kind, component) in SWITCHED.items():  # Scrapy loads each component, and then asks whether it is on
+            if not settings.getbool(switch):
+                settings.set(kind, {**settings.getdict(kind), component: None}, priority=ABOVE_PROJECT)
         if settings.get("NEWSPORTAL_REPLAY"):
             settings.update(UNHURRIED, ABOVE_PROJECT)
         register()
@@ -84,16 +86,8 @@ class SourcesAddon:
             logger.warning("JOBDIR keeps no requests: they wait in the store, and each crawl goes on where the last one stopped")
 
 
-def leave_out_unused(settings: BaseSettings) -> None:
-    """Scrapy loads each component and then asks whether it is on; those of ``SWITCHED`` that are off are not loaded at all."""
-    for switch, (kind, path) in SWITCHED.items():
-        if not settings.getbool(switch):
-            settings.set(kind, {**settings.getdict(kind), path: None}, priority=ABOVE_PROJECT)
-
-
 def is_single_page(spider: type[Spider]) -> bool:
-    """Whether a command of Scrapy that reads single pages (``parse``, ``check``, ``fetch``, ``shell``, ``bench``) runs the spider: it has
-    replaced the spider's start."""
+    """Whether a command of Scrapy that reads single pages (``parse``, ``check``, ``fetch``, ``shell``) has replaced the spider's start."""
     return issubclass(spider, DefaultSpider) or str(getattr(spider.start, "__module__", "")).startswith(COMMANDS)
 
 
@@ -150,10 +144,8 @@ class SignIns:
 
 
 class NewsItemAdapter(AdapterInterface):
-    """Articles, threads and photo stories. Our own stages replace them, for they are frozen; here a field is set in place.
-
-    ``source`` names the source; ``image_urls`` is what Scrapy's ``ImagesPipeline`` downloads.
-    """
+    """Articles, threads and photo stories, which our own stages replace, for they are frozen; here a field is set in place. ``source``
+    names the source; ``image_urls`` is what Scrapy's ``ImagesPipeline`` downloads."""
 
     @classmethod
     def is_item_class(cls, item_class: type) -> bool:

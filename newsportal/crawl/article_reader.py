@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors import Extract, Learner
@@ -21,8 +21,6 @@ from newsportal.text import dom
 if TYPE_CHECKING:
     from newsportal.crawl.record import SiteMemory
     from newsportal.sources import Sources
-
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +101,17 @@ class ArticleReader:
 
     def _read(self, source: str, url: str, read: Callable[..., PageRead], *given: Any) -> PageRead:
         extract, rule = self._extractors.get(source, self._usual), self._rules.get(source)
+        reader = PageReader(extract, rule)
         if not isinstance(extract, Learner):
-            found: PageRead = self._call(_read_page, read, extract, rule, *given)
+            found: PageRead = self._call(read, reader, *given)
             return found
         if not isinstance(extract, Best):
-            return read(PageReader(extract, rule), *given)
+            return read(reader, *given)
         self._sites.recall(url)
         found, learnt = self._call(_read_of_site, read, self._sites.knowledge.of_site(url), rule, url, *given)
         if learnt is not None:
             self._sites.knowledge.remember(url, learnt)
         return found
-
-
-def _read_page(read: Callable[..., Found], extract: Extract, rule: ArticleRule | None, *given: Any) -> Found:
-    return read(PageReader(extract, rule), *given)
 
 
 def _read_of_site(

@@ -88,10 +88,8 @@ class RetryAfter:
         self._pauses.pop(host, None)
 
     def pause_for(self, host: str, url: str, status: int, seconds: float, now: float) -> float | None:
-        """``url`` answered 429 or 503 and asks to wait: for how long to leave the host alone; ``None``: it alone is meant.
-
-        A host that asks once more after a rest gets one of twice the length at least, so that a short one is not repeated for ever.
-        """
+        """``url`` answered 429 or 503 and asks to wait: for how long to leave the host alone (``None``: the page alone is meant). One
+        that asks once more after a rest gets at least twice as long, lest a short one be repeated for ever."""
         pauses = self._pauses[host] = self._pauses.pop(host, _HostPauses())
         if len(self._pauses) > MOST_HOSTS:
             del self._pauses[next(iter(self._pauses))]

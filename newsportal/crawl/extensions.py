@@ -83,8 +83,7 @@ class RunReport:
         self._ending.set()
         if self._saving is not None:
             await asyncio.wait([self._saving])  # a thread cannot be called back: it would write "running" over the end
-        finish = getattr(spider, "finish", None)
-        if finish is not None:
+        if (finish := getattr(spider, "finish", None)) is not None:
             await finish(reason)
         self.run = self.so_far(reason)
         await self._save()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
@@ -80,8 +80,7 @@ class HostQueues:
         self._queue(host)
 
     def loose(self, name: str) -> None:
-        host = self.hosts.get(name)
-        if host is not None:
+        if (host := self.hosts.get(name)) is not None:
             host.held = host.yields = False
             if not host.waiting:
                 del self.hosts[name]
@@ -132,11 +131,10 @@ class HostQueues:
             self.waiting -= len(taken)
         return taken
 
-    def hurry(self, entries: Iterable[Entry]) -> None:
+    def hurry(self, entries: Sequence[Entry]) -> None:
         """Hand these out at once, so that they fail: their host rests for too long."""
-        for entry in entries:
-            self._at_once.append(entry)
-            self.waiting += 1
+        self._at_once.extend(entries)
+        self.waiting += len(entries)
 
     def unheld(self) -> Iterator[str]:
         """Hosts to hold: something waits for them."""
@@ -225,7 +223,7 @@ class HostLocks:
                     self.leases.drop(id)
                 if ids:
                     order.back.append((ids, time.time() + pause if pause > SHORT else None))
-                back |= bool(ids)
+                    back = True
             if host.ready - now > PATIENCE:  # nobody waits so long: its requests fail now, and its links wait in the table
                 self.host_queues.hurry(self.host_queues.out_of(name, lambda _: True))
                 self._release(name)

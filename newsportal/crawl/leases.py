@@ -36,9 +36,8 @@ class Leases:
     def __contains__(self, id: object) -> bool:
         return id in self._held
 
-    def take(self, task: Task) -> Held:
-        held = self._held[task.id] = Held(task)
-        return held
+    def take(self, task: Task) -> None:
+        self._held[task.id] = Held(task)
 
     def waits(self, id: str | None) -> None:
         """One more request under this lease waits here."""

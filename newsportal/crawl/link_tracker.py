@@ -97,10 +97,8 @@ class LinkTracker(SourceStates):
         self._met: set[str] = set()
 
     async def filter_new(self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False) -> Filtered:
-        """Let those entries of a list page wait that are not stored, and neither wait nor were over in this visit; counts every one.
-
-        ``again``: those that are over are fetched once more. Raises ``StoreError``; then nothing is counted or taken.
-        """
+        """Let those entries of a list page wait that are not stored, do not wait, and were not over in this visit (unless ``again``);
+        counts every one. Raises ``StoreError``; then nothing is counted or taken."""
         broken = [link for link in links if not sound(link)]
         links = await self._set_apart([link for link in links if sound(link)])
         by_name: dict[str, Link] = {}
@@ -198,10 +196,8 @@ class LinkTracker(SourceStates):
         return request
 
     async def resume(self, source: str) -> tuple[list[str], list[str]]:
-        """A visit begins: ids of links that failed in passing and are tried now, and feed entries (JSON) of a visit that was killed.
-
-        A replay has no queue: its lists name the links again. Raises ``StoreError``.
-        """
+        """A visit begins: the ids of links that failed in passing, and feed entries (JSON) of a visit that was killed. A replay has no
+        queue: its lists name the links again. Raises ``StoreError``."""
         if self._replay:
             await asyncio.to_thread(self.store.links.forget, source)
         if released := await asyncio.to_thread(self.store.links.release, source):

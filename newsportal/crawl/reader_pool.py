@@ -84,10 +84,8 @@ class ReaderPool:
         self.server = 0
 
     def start(self, processes: int, memory: int, seconds: float) -> None:
-        """Fork the process that forks readers; a page may take ``memory`` bytes and ``seconds`` of the processor.
-
-        Called early: what another thread of this process holds at that moment (a lock) is held for ever in the other.
-        """
+        """Fork the process that forks readers; a page may take ``memory`` bytes and ``seconds`` of the processor. Called early: a lock
+        that another thread holds at that moment is held for ever in the other process."""
         if processes < 1 or self._threads is not None or sys.platform != "linux":
             return
         self._control, theirs = Pipe()
@@ -126,8 +124,7 @@ class ReaderPool:
         while status == 0:  # a reader that had grown has made room for another
             if (reader := self._reader()) is None:
                 return function(*args)
-            answer = self._exchange(reader, task, ending)
-            if answer is not None:
+            if (answer := self._exchange(reader, task, ending)) is not None:
                 works, found = plain_values.loads(answer)
                 if works:
                     return found
@@ -233,7 +230,10 @@ def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
             if pid := int(control.recv_bytes()):
                 control.send_bytes(b"%d" % os.waitpid(pid, 0)[1])
                 continue
-            ready = ready or _load_tables()
+            if not ready:  # what the first page makes a process load, once for all readers
+                read_article(make_page(f"<title>{EXAMPLE}</title><p>{EXAMPLE * 9}", "https://example.com/2024/1.html"))
+                keywords(EXAMPLE, EXAMPLE)
+                ready = True
             channel = Connection(recv_handle(control))
             pid = os.fork()
             if pid == 0:
@@ -245,16 +245,11 @@ def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
         os._exit(1)
 
 
-def _load_tables() -> bool:
-    """Load, once for all readers, what the first page makes a process load."""
-    read_article(make_page(f"<title>{EXAMPLE}</title><p>{EXAMPLE * 9}", "https://example.com/2024/1.html"))
-    keywords(EXAMPLE, EXAMPLE)
-    return True
-
-
 def _serve_pages(channel: Connection, memory: int, seconds: float) -> Never:
     """A reader: one page after the other, until the crawl ends, or this process has grown."""
-    _limit_memory(memory)
+    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines())
+    most = int(fields["VmData"].split()[0]) * 1024 + memory  # so much more than this process has now
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     size = _peak()
     while _peak() - size < memory // 2:
         try:
@@ -288,13 +283,6 @@ def _send(channel: Connection, parts: list[bytes]) -> None:
 
 def _receive(channel: Connection) -> list[bytes]:
     return [channel.recv_bytes() for _ in range(int(channel.recv_bytes()))]
-
-
-def _limit_memory(memory: int) -> None:
-    """``memory`` more than this process has now."""
-    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines())
-    most = int(fields["VmData"].split()[0]) * 1024 + memory
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def _peak() -> int:

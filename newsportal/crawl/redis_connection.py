@@ -93,8 +93,7 @@ CLUSTER: Final = re.compile(r"(rediss?)\+cluster://((?:[^/?#]*@)?)([^/?#]*)(.*)"
 
 
 def _nodes(url: str) -> dict[str, Any]:
-    """What redis-py wants of ``redis+cluster://HOST:PORT,HOST:PORT``: nodes that are asked for the others, until one answers.
-    Raises ``ValueError``."""
+    """What redis-py wants of ``redis+cluster://HOST:PORT,HOST:PORT``: nodes to ask for the others. Raises ``ValueError``."""
     from redis.cluster import ClusterNode, RedisCluster
 
     found = CLUSTER.match(url)

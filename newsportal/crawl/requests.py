@@ -155,10 +155,8 @@ def host_of(url: str) -> str:
 
 
 def identity_of(request: Request, written: Mapping[str, Any]) -> str:
-    """The same for the same question in every process: method, address, body, callback, and what distinguishes its arguments.
-
-    Of a link its identity counts and not what was said about it; of the meta what :data:`MANNERS` leaves.
-    """
+    """The same for the same question in every process: method, address, body, callback and arguments, of a link its identity alone, of
+    the meta what :data:`MANNERS` leaves."""
     arguments = dict(written.get("cb_kwargs", {}))
     for name, value in arguments.items():
         if isinstance(value, dict) and value.get(MARK) in WORDS:

@@ -260,8 +260,7 @@ class Scheduler(BaseScheduler):
 
     def delay_of(self, host: str) -> float:
         """Seconds between two requests to a host: its slot's (robots.txt may ask for more), else the setting's."""
-        slot = self._slot(host)
-        if slot is not None:
+        if (slot := self._slot(host)) is not None:
             return slot.delay
         engine = self._crawler.engine
         own = {} if engine is None else engine.downloader.per_slot_settings.get(self._slots.get(host, host), {})

@@ -37,10 +37,8 @@ AWAY = 5.0  # seconds for which a Redis that did not answer is left alone: a cra
 
 
 class StoredUrls(ABC):
-    """Identities that are stored in ``store``. Blocking, shared between threads; raises ``StoreError``.
-
-    An identity is *entered* only when its article is stored: a crash between fetch and store costs a second fetch, never an article.
-    """
+    """Identities that are stored in ``store``, *entered* only when their articles are: a crash costs a second fetch, never an article.
+    Blocking, shared between threads; raises ``StoreError``."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

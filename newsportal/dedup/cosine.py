@@ -28,10 +28,8 @@ ROUNDING = 1e-9  # what sums of products may fall short of an exact threshold
 
 
 class Cosine:
-    """Finds documents whose title and first sentence share words with an earlier one's; the most like it is named.
-
-    The paper keeps the story with more pictures of the two. Here every document is kept, and the verdict names the earlier one.
-    """
+    """Finds documents whose title and first sentence share words with an earlier one's; the most like it is named. The paper keeps the
+    story with more pictures of the two; here all are kept."""
 
     def __init__(self, *, threshold: float = THRESHOLD, span: timedelta | None = None, capacity: int = CAPACITY) -> None:
         """``span``: how far back documents are compared; the paper names none."""

@@ -124,10 +124,8 @@ class Content:
 
 
 def agree(one: Content, other: Content) -> bool:
-    """Whether two pages show one article: nearly all of the shorter text, with its numbers, stands in the longer, on one day.
-
-    Of stubs, the titles must be the same as well.
-    """
+    """Whether two pages show one article: nearly all of the shorter text, with its numbers, is in the longer, on one day. Stubs: the
+    title, too."""
     if one.published and other.published and abs(one.published - other.published) > SAME_DAY:
         return False
     short, long = sorted((letters((one.text or "")[:MOST]), letters((other.text or "")[:MOST])), key=len)

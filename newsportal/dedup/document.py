@@ -36,10 +36,7 @@ NEW = Verdict()  # the verdict on a document that repeats none
 
 
 class Finder(Protocol):
-    """Finds the documents that repeat earlier ones. It is fed in time order and remembers what its window allows.
-
-    Finders hold no lock: one thread at a time.
-    """
+    """Finds documents that repeat earlier ones; fed in time order, it remembers what its window allows. No lock: one thread at a time."""
 
     def judge(self, document: Document) -> Verdict:
         """Compare with all earlier documents, then remember this one too. Never raises for a strange document."""

@@ -19,10 +19,8 @@ from newsportal.dedup.document import NEW, Document, Verdict, Window
 
 
 class Runs:
-    """The suffix automaton of ``text`` (Blumer et al. 1985): its longest common substring with another string in linear time.
-
-    State 0 is the empty string; ``_links`` lead to the longest suffix in another state.
-    """
+    """The suffix automaton of ``text`` (Blumer et al. 1985): its longest common substring with another string in linear time. State 0:
+    the empty string; ``_links``: the longest suffix in another state."""
 
     def __init__(self, text: str) -> None:
         self._next: list[dict[str, int]] = [{}]

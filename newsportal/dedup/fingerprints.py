@@ -34,10 +34,8 @@ MIX: Final = np.uint64(0xD6E8FEB86659FD93)  # odd multipliers of good mixers (Kn
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """``runs`` are the kept hashes, ascending, each once; ``places`` where in the text they stand first; ``length`` the number of all runs.
-
-    ``limit``: hashes below it are kept, those above are not. ``letters``: the text's own.
-    """
+    """``runs``: the kept hashes, ascending, each once; ``places``: where they stand first; ``length``: the number of all runs;
+    ``limit``: what is above is not kept; ``letters``: the text's own."""
 
     runs: Codes
     places: Places

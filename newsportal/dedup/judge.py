@@ -69,8 +69,7 @@ NUMBERS_KEPT_TITLED: Final = 0.5  # … under the same title: a date may have be
 FEWEST_ALL_CHANGED: Final = 3  # runs with digits that say something when not one of them is kept
 FEWEST_NUMBERS: Final = 8  # runs with digits that say something: a number of three digits lies in eight runs
 CHANGED_TITLED: Final = 0.8
-"""Containment below which the numbers must speak for a repost under the same title: a report that comes again with other sentences and
-none of its numbers is the next one."""
+"""Containment below which numbers must speak for a repost under one title: a report that comes without its numbers is the next one."""
 
 FEWEST: Final = 16  # runs that must be left when the common ones are gone: a sentence
 FEWEST_TITLED: Final = 12  # … under the same title: a flash
@@ -99,8 +98,7 @@ class Overlap:
 
 
 def overlap(new: Codes, old: Codes, common: Codes, limit: int) -> Overlap:
-    """The overlap of two texts' runs below ``limit``, without those in ``common``. ``new`` and ``old`` stand in the order of the text,
-    each run once; ``common`` ascends."""
+    """The overlap of two texts' runs below ``limit``, without ``common`` ones (ascending). ``new``, ``old``: as in the text, each once."""
     if limit < ALL:
         new, old = new[new < limit], old[old < limit]
     new, old = _without(new, common), _without(old, common)
@@ -180,10 +178,8 @@ class Earlier(Generic[T]):
 
 
 def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], common: Codes) -> list[tuple[Verdict, Earlier[T]]]:
-    """The rule: those of the candidates that the new text repeats, the fullest first, of equals the one that came first.
-
-    ``title`` holds letters alone; ``common`` are the new text's runs that are nobody's, ascending.
-    """
+    """The rule: the candidates that the new text repeats, the fullest first, of equals the one that came first. ``title``: letters
+    alone; ``common``: its runs that are nobody's, ascending."""
     ordered = new.in_order()
     found = []
     for old in candidates:

@@ -114,9 +114,7 @@ def apart(one: ComparedPicture, other: ComparedPicture) -> int:
     """In how many bits two pictures differ: none with the same address, 64 where a print is not known."""
     if one.address == other.address:
         return 0
-    if one.print is None or other.print is None:
-        return 64
-    return (one.print ^ other.print).bit_count()
+    return 64 if one.print is None or other.print is None else (one.print ^ other.print).bit_count()
 
 
 def numbers(title: str) -> frozenset[int]:

@@ -152,8 +152,7 @@ class ShingleIndex:
         self._base = self._first = self._next = 0  # numbers: of the first column, the oldest remembered, the one after the newest
 
     def add(self, number: int, runs: Codes, length: int, story: int, title: str) -> None:
-        """Remember a document: its ``runs`` that are :func:`indexed`, the number of all its runs, one for its story (below 2³²), the
-        letters of its title."""
+        """Remember a document: its :func:`indexed` ``runs``, the number of all, one for its story (below 2³²), its title's letters."""
         self._note(number, length, story, title)
         self._index.add(number, runs)
 

@@ -20,10 +20,8 @@ LONGEST = 300  # characters of a title that are read: no headline is longer, and
 
 
 class TitleIndex:
-    """Finds documents whose title's words stand in order in an earlier title; of several, the one with least else in it.
-
-    Words are compared as they are written. Punctuation is no word of the lexicon and is left out.
-    """
+    """Finds documents whose title's words stand in order in an earlier title; of several, the one with least else in it. Words are
+    compared as they are written; punctuation is left out."""
 
     def __init__(self, *, span: timedelta | None = None, capacity: int = CAPACITY) -> None:
         """``span``: how far back titles are looked for; the paper names none."""

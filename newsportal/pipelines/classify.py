@@ -31,8 +31,7 @@ logger = logging.getLogger(__name__)
 
 LEXICON: Final = lexicon.NAME
 PLAIN: Final = 0.5
-"""From this score on the lexicon's word goes before a model's that never met the category: a model takes what it does not know for one
-of those that it knows."""
+"""From this score on the lexicon's word goes before that of a model which never met the category: it takes all for what it knows."""
 
 VERY_SURE: Final = 0.95  # What a model's score must be to go before a weaker word of the lexicon for such a category
 MAX_WORDS: Final = 5  # Reasons that are asked of a classifier: as many as are shown
@@ -82,8 +81,7 @@ class ClassifyPipeline(Stage):
         return found
 
     def classified(self, article: Article, words: Sequence[Keyword] | None = None) -> Article:
-        """The article with its category, topics, keywords (``words`` where they are found already) and language. Blocking; may be called
-        from several threads."""
+        """The article with category, topics, keywords (``words`` where they are found already) and language. Blocking; thread-safe."""
         choice = self._category(article)
         link = article.link
         by = dict.fromkeys(self._of_source.get(link.source, ()), SOURCE)
@@ -164,9 +162,7 @@ class ClassifyPipeline(Stage):
 def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:
     """What a classifier chooses for an article; ``None`` if no category fits."""
     answer = classifier.classify(article.title or "", article.text or "")
-    if answer.label is None:
-        return None
-    return Choice(answer.label, name, round(answer.scores.get(answer.label, 0.0), 4))
+    return None if answer.label is None else Choice(answer.label, name, round(answer.scores.get(answer.label, 0.0), 4))
 
 
 def explained(choice: Choice, classifier: Classifier, article: Article) -> Choice:

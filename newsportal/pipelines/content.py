@@ -42,8 +42,7 @@ class ContentPipeline(Stage):
 
 
 def doubts(article: Article, found: Extraction) -> list[str]:
-    """How well an article was read, as columns of a visit: ``shaky``, ``garbled``. A text that a rule found, or the feed carried, is taken
-    at its word."""
+    """How well an article was read, as columns of a visit: ``shaky``, ``garbled``. A rule's text, or the feed's, is taken at its word."""
     columns = []
     if article.text is None and found.confidence is not None and found.confidence < SURE:
         columns.append("shaky")

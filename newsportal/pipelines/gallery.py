@@ -86,15 +86,13 @@ class PicturesPipeline(Stage):
         holders = dictionary.addresses({other for others in same.values() for other in others})
         for key, reason in reasons.items():
             shown = galleries.picture_urls({id for other in same[key] for id in holders.get(other, ())})
-            urls = [url for url in shown if rules.key(url) in same[key]]
-            if urls:
+            if urls := [url for url in shown if rules.key(url) in same[key]]:
                 galleries.drop(urls=urls, reason=reason, now=utcnow())
 
     async def close_spider(self) -> None:
         """What was stored by others while it was being counted here is taken out, and the report says what was left out."""
         for source, counts in sorted(self._dropped.items()):
-            said = ", ".join(f"{number} {reason}" for reason, number in counts.most_common())
-            if said:
+            if said := ", ".join(f"{number} {reason}" for reason, number in counts.most_common()):
                 self.tracker.note(source, Message("note.pictures-left", counts=said))
         try:
             marked = await asyncio.to_thread(self.tracker.store.pictures.marked, since=self._began - LATELY)

@@ -1,5 +1,4 @@
-"""Stage 6, store: one transaction that keeps the article and folds it, with those that wait as well; then its URL is known. Only now is the
-link done."""
+"""Stage 6, store: one transaction keeps the article and folds it, with those that wait; then its URL is known, and its link done."""
 
 from __future__ import annotations
 

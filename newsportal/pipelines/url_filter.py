@@ -39,8 +39,7 @@ class UrlFilterPipeline(Stage):
         return known, *(self._named(article, own, said) if known is None else (own, None))
 
     def _stored_identity(self, article: Article, own: str, declared: Declared | None) -> str | None:
-        """The identity of the stored article that this one is: by its own address, or by one that either of them declares, where both
-        show the same content."""
+        """The identity of the stored article that this one is: by its address, or a declared one where both show the same content."""
         if self.tracker.stored_urls.find_stored([own]):
             return own
         if article.link.identity is not None:

@@ -80,8 +80,5 @@ def put(values: Mapping[str, Any], before: str | None = None, seen: str | None =
 
 
 def drop(name: str, seen: str | None = None) -> Change:
-    """Take out what the file says of a category: one that comes with newsportal is as it came, one of one's own is gone.
-
-    Stored articles and sources keep its name.
-    """
+    """Take out what the file says of a category: newsportal's own is as it came, another is gone. Articles and sources keep its name."""
     return drop_entry(LIST, name, seen)

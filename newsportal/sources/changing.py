@@ -42,11 +42,8 @@ class EntryChanged(NewsportalError):
 
 
 def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None = None) -> Change:
-    """Give keys of the entry ``name`` of the list ``kind`` (``feeds`` …) new values.
-
-    ``None`` takes a key away, a mapping is changed within. The change raises ``NoEntry``, and ``EntryChanged`` if the entry is another one
-    than was ``seen`` (its :func:`entry_digest`).
-    """
+    """Give keys of the entry ``name`` of the list ``kind`` (``feeds`` …) new values: ``None`` takes one away, a mapping is changed
+    within. The change raises ``NoEntry``, and ``EntryChanged`` if its :func:`entry_digest` is not ``seen``."""
 
     def change(document: CommentedMap) -> None:
         _update(_found(document, kind, name, seen)[1], values)

@@ -47,8 +47,7 @@ class OtherKeys(NewsportalError):
 
 
 class Written(str):
-    """The digest of what a file holds after a change. ``replaced``: the id of the version that it held before, ``None`` where the change
-    changed nothing."""
+    """The digest of what a file holds after a change. ``replaced``: the id of the version before it, ``None`` where nothing changed."""
 
     replaced: str | None = None
 
@@ -74,10 +73,8 @@ def rewrite(path: Path, content: bytes, expected: str | None = None) -> Written:
 
 
 def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> Written:
-    """Put an earlier version in place of what ``path`` holds, which becomes the latest version: going back can be undone, too.
-
-    ``within``: the keys of the file that may change by it (None: all). Raises ``NoVersion``, ``OtherKeys``, and what :func:`edit` raises.
-    """
+    """Put an earlier version in place of what ``path`` holds; that can be undone, too. ``within``: the keys of the file that may change
+    by it (None: all). Raises ``NoVersion``, ``OtherKeys``, and what :func:`edit` raises."""
     content = content_of(path.resolve(), version.id)
 
     def back(before: bytes, file: Path) -> bytes:
@@ -186,10 +183,7 @@ def add_following(node: Any, following: str, key: Any = None) -> None:
 
 
 def cut_following(node: Any, key: Any = None) -> str:
-    """Take away the comment lines behind the value of ``key`` in ``node`` (by default its last one), and answer them.
-
-    The parser hangs them on the last value within it.
-    """
+    """Take away, and answer, the comment lines that the parser hangs on the value of ``key`` in ``node`` (by default the last one)."""
     while isinstance(node, CommentedMap | CommentedSeq) and node:
         key = _last(node) if key is None else key
         if key not in node and isinstance(node, CommentedMap):
@@ -226,8 +220,7 @@ READABLE = 0o644  # a new file's mode: what a temporary file has is for its owne
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write beside the file, then rename: a reader, a crash or a full disk sees the old file or the new one, never half of one. Raises
-    ``OSError``."""
+    """Write beside the file, then rename: nobody sees half of a file, whatever crashes or is full. Raises ``OSError``."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -93,10 +93,8 @@ def stamp(path: Path) -> Stamp | None:
 
 
 def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Sources:
-    """The sources in ``path`` (by default what :func:`find` finds, else the file within the package), checked and frozen.
-
-    Raises ``SourcesError`` with every mistake, each with its line, also when the file is missing or cannot be read.
-    """
+    """The sources in ``path`` (default: what :func:`find` finds, else the packaged file), checked and frozen. Raises ``SourcesError``
+    with every mistake and its line, also for a file that is missing or cannot be read."""
     path = path or find(environ=environ)
     if path is None:
         return packaged(environ)
@@ -123,10 +121,8 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
 
 
 def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -> Sources:
-    """The sources in ``content``; ``path`` names them in messages, and its folder is what relative paths start from.
-
-    Raises ``SourcesError`` with every mistake.
-    """
+    """The sources in ``content``; messages name ``path``, and relative paths start from its folder. Raises ``SourcesError`` with every
+    mistake."""
     try:
         tree = read(content)
     except Unreadable as error:

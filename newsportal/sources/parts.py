@@ -52,10 +52,9 @@ class Part(BaseModel):
         made = handler(core_schema)
         properties = handler.resolve_ref_schema(made)["properties"]
         for name, description in cls.field_docstrings().items():
-            if name not in cls.model_fields:  # a constant of the class
-                continue
-            key = cls.model_fields[name].alias or name
-            properties[key] = dict(sorted((properties[key] | {"description": description}).items()))
+            if name in cls.model_fields:  # else a constant of the class
+                key = cls.model_fields[name].alias or name
+                properties[key] = dict(sorted((properties[key] | {"description": description}).items()))
         return made
 
     @classmethod

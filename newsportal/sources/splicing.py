@@ -42,10 +42,7 @@ def name_of(kind: str, entry: Mapping[str, Any]) -> str:
 
 
 def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], str]) -> str | None:
-    """``text`` with the change, of which ``made`` makes that of a small document; ``None`` where the whole must be taken.
-
-    Raises what the change raises.
-    """
+    """``text`` with the change, of which ``made`` makes that of a small document; ``None``: take the whole. Raises what that raises."""
     entries = tree.value.get(change.kind) if isinstance(tree.value, dict) else None
     if not isinstance(entries, list) or not entries or ODD_BREAKS.search(text) or tree.mistakes:
         return None

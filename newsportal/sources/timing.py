@@ -37,10 +37,8 @@ that was wrong, and is not believed: no source rests for ever."""
 
 
 def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
-    """What is asked of the schedule of one source of the file (or of a search engine). ``worth``: the price of a request (:func:`worth`).
-
-    A source's interval holds whatever the policy; photo stories are watched by their weight (paper C).
-    """
+    """What is asked of the schedule of a source of the file, or of a search engine. ``worth``: the price of a request (:func:`worth`). A
+    source's interval holds whatever the policy; photo stories are watched by their weight (paper C)."""
     schedule = sources.schedule
     hours = frozenset(getattr(source, "hours", ()))
     least = ENGINE_SHORTEST if source.key.startswith(ENGINE) else 0.0
@@ -102,10 +100,8 @@ def slower(asked: Rules) -> Rules:
 
 
 def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
-    """When a source is due: as planned after its last visit, or by the rules that need no visits (whose file may have changed since).
-
-    A hub's word is a plan for an earlier moment, and holds for every source. A plan that is older than the last visit is none.
-    """
+    """When a source is due: as planned after its last visit (by a hub's word, too; an older plan is none), or by the rules that need no
+    visits, whose file may have changed since."""
     rest = paused_until(state, now) if state else None
     if state is None or state.last_run is None or state.last_run > now + SKEW:
         return next_visit(Past(rest_until=rest), replace(asked, policy="fixed"), now).at  # at once, in its hours: no past to learn from
@@ -169,10 +165,8 @@ class Visited:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A source's schedule. ``expected``: entries in each of the next 24 hours, from this one on; ``None`` before its first visit.
-
-    ``hours_on``: the hours of the day in which adaptive hours (paper B) visit it; ``None`` under another policy. ``hub``: one tells us.
-    """
+    """A source's schedule. ``expected``: entries in each of the next 24 hours (``None``: not visited yet); ``hours_on``: hours of the
+    day of adaptive hours (paper B), ``None`` under another policy; ``hub``: one tells us."""
 
     key: str
     policy: str

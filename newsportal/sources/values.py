@@ -33,10 +33,8 @@ SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
 
 
 def hours_of(written: Any) -> tuple[int, ...]:
-    """The hours (0–23, in order, each once) that a number, a text or a list of both names. Raises ``ValueError`` of a message.
-
-    Both ends count: ``7-9`` is 7:00 to 9:59. ``6-24`` ends at midnight, so that its last hour is 23, as ``6-23``.
-    """
+    """The hours (0–23, in order, each once) that a number, a text or a list of both names. Both ends count: ``7-9`` is 7:00 to 9:59, and
+    ``6-24`` is ``6-23``. Raises ``ValueError`` of a message."""
     pieces = written if isinstance(written, list | tuple) else [written]
     found: set[int] = set()
     for piece in pieces:
@@ -184,13 +182,12 @@ def _private(value: str) -> None:
     Policy((value,))
 
 
-def _pattern(value: str) -> str:
+def _pattern(value: str) -> None:
     """A part of a URL, or ``re:`` and a regular expression."""
     if value.startswith(EXPRESSION):
         compile_expression(value.removeprefix(EXPRESSION))
     elif not value.strip():
         raise ValueError("an empty rule matches everything; allowed: a part of a URL, or re:EXPRESSION")
-    return value
 
 
 def _network(value: str) -> str:

@@ -40,8 +40,7 @@ FEW = 1000  # Sources whose states are asked for one by one; those of more are r
 
 
 class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy.Spider):
-    """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages into links. Their arguments
-    are those of ``Args``."""
+    """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages. Arguments: ``Args``."""
 
     kind: ClassVar[str] = ""
     places: ClassVar[str] = ""

@@ -41,8 +41,7 @@ MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})  # Reasons th
 
 
 MAX_SECONDS: Final = 1800.0
-"""After so long no further page of a thread is asked for in this visit; the next one reads on. Chosen: ten pages of a host that asks
-for the longest delay."""
+"""Further pages of a thread are asked for so long in a visit; the next reads on. Chosen: ten pages of a host with the longest delay."""
 
 
 @dataclass(slots=True)
@@ -87,8 +86,7 @@ class ThreadVisit:
         self.fail(asked, Outcome(reason, reason))
 
     def fail(self, asked: str, outcome: Outcome) -> None:
-        """The last page of a known thread may be gone: then its first one is asked for; what was read of others is kept, and the rest is
-        read another time."""
+        """A known thread's last page may be gone: then its first one is asked for. Of others what was read is kept, the rest waits."""
         later = outcome.passing and outcome.reason not in MEMBERS_ONLY
         if self.from_the_end and not self.pages and not later:
             self._restart()

@@ -113,8 +113,7 @@ class GallerySpider(NewsSpider):
     async def reading(self, source: Source, link: Link) -> StoryVisit:
         """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
         reading = StoryVisit(link, source, guesses=self._guesses[source.key])
-        kept = await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name)
-        if kept:
+        if kept := await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name):
             await asyncio.to_thread(reading.begin, kept)
         return reading
 
@@ -124,8 +123,14 @@ class GallerySpider(NewsSpider):
             if isinstance(response, PageUnavailable):
                 raise response
             self._count(reading)
-            page = await self.tracker.readers.read(_read, page_of(response), None if reading.met else link, url)
-            return _checked(page, reading, response.url, url)
+            page: GalleryPage = await self.tracker.readers.read(_read, page_of(response), None if reading.met else link, url)
+            met = list(reading.met)
+            why = gallery.is_end(page, met, asked=url)
+            if why is None and reading.guess is not None and met and not gallery.bears_out(page, met):
+                why = "another-story"
+            if why is not None:
+                raise NotApplicable(why, response.url)
+            return page
 
         reading = await self.reading(source, link)
         if isinstance(first, Response) and not reading.met and await self._is_stored_elsewhere(first.url, reading):
@@ -194,14 +199,3 @@ def _read(page: Page, link: Link | None, asked: str) -> GalleryPage:
     if is_front_page(page.url) and not is_front_page(asked):
         raise NotApplicable("front-page", f"{asked} leads to {page.url}")
     return gallery.read(dom.document(page), link=link, now=page.fetched)
-
-
-def _checked(page: GalleryPage, reading: StoryVisit, url: str, asked: str) -> GalleryPage:
-    """``page``, which came from ``url``. Raises ``NotApplicable`` if it is none of this story's."""
-    met = list(reading.met)
-    why = gallery.is_end(page, met, asked=asked)
-    if why is None and reading.guess is not None and met and not gallery.bears_out(page, met):
-        why = "another-story"
-    if why is not None:
-        raise NotApplicable(why, url)
-    return page

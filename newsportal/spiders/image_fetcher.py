@@ -38,8 +38,7 @@ logger = logging.getLogger(__name__)
 
 MORE_BYTES: Final = 4 * FIRST_BYTES  # Asked for once where the size stands further behind: colour profiles and previews may go before it
 REMEMBERED: Final = 4_096
-"""Pictures of which this process remembers what it saw: copies of a story are often read together, before the store knows of either.
-Some 500 bytes each."""
+"""Pictures that this process remembers, some 500 bytes each: copies of a story are often read before the store knows of either."""
 
 MAX_SECONDS: Final = 300.0  # After so long no further picture of a story is asked for; their sizes stay unknown
 AT_ONCE: Final = 4  # Pictures of a story that wait for the downloader at the same time; it holds them back a host as it does everything
@@ -117,12 +116,11 @@ class ImageFetcher:
         if not askable(image.url):
             return replace(plain, refused="bad-address", looked=utcnow())
         try:
-            found = await self._head(image, gallery, None if whole else FIRST_BYTES)
+            head, print = await self._head(image, gallery, None if whole else FIRST_BYTES)
         except PageUnavailable as why:
             return replace(plain, refused="gone", looked=utcnow()) if why.outcome.reason in GONE else plain
         except NotApplicable as why:
             return plain if why.reason == "cut" else replace(plain, refused=why.reason, looked=utcnow())
-        head, print = found
         return replace(plain, width=head.width, height=head.height, format=head.format, print=print, looked=utcnow())
 
     async def _head(self, image: Image, gallery: Gallery, most: int | None) -> tuple[Head, str | None]:

@@ -53,8 +53,7 @@ class Pages(Protocol[FoundIn]):
 async def fetch_pages(
     pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], seconds: float, taken: Callable[[], Awaitable[None]] | None = None
 ) -> None:
-    """Fetch what ``pages`` wants until it wants nothing, or ``seconds`` are over; ``taken`` is called after each page that came. Raises
-    :class:`Interrupted`, nothing else."""
+    """Fetch what ``pages`` wants, for ``seconds`` at most; ``taken`` follows each page that came. Raises :class:`Interrupted` alone."""
     until, interrupted = monotonic() + seconds, False
     pending: set[asyncio.Future[bool]] = set()
     while True:

@@ -210,8 +210,7 @@ class ListPages(PageRequests):
             self.tracker.count_skipped_list(source, outcome.reason)
         else:
             self.tracker.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
-        seconds = retry_after(failure, utcnow())
-        if seconds:
+        if seconds := retry_after(failure, utcnow()):
             self.tracker.pause(source, utcnow() + timedelta(seconds=seconds))
 
     def goes_on(self, source: Source, found: Filtered) -> bool:

@@ -208,9 +208,7 @@ def xpath(node: Element, expression: str) -> list[object]:
 def text_of(node: Element, most: int | None = None) -> str:
     """The visible text below ``node`` on one line, cleaned; of its first ``most`` elements alone, where the elements of a page may lie in
     one another and each is read."""
-    if not len(node):
-        return clean(node.text or "")
-    return clean("".join(_text(node, " ", most)))
+    return clean("".join(_text(node, " ", most)) if len(node) else node.text or "")
 
 
 def html_of(node: Element) -> str:
@@ -272,10 +270,8 @@ def _text(top: Element, brk: str, most: int | None = None) -> list[str]:
 
 
 def walk(top: Element) -> Any:
-    """``("start" | "end", element)`` for ``top`` and everything below it, in document order; never recursive.
-
-    After a ``start``, ``skip_subtree()`` of the result leaves out what lies inside; the ``end`` still comes.
-    """
+    """``("start" | "end", element)`` for ``top`` and all below it, in document order; never recursive. ``skip_subtree()`` of the result,
+    after a ``start``, leaves out what lies inside; the ``end`` still comes."""
     return etree.iterwalk(top, events=("start", "end"))
 
 
@@ -305,8 +301,7 @@ def is_of_other_scheme(href: str) -> bool:
 
 
 def join(base: str, href: str, *, fragment: bool = False) -> str | None:
-    """``href`` resolved against ``base``: an http(s) URL, or ``None`` (``javascript:``, ``mailto:``, garbage). Without its fragment, unless
-    ``fragment``."""
+    """``href`` resolved against ``base``: an http(s) URL, without its fragment unless ``fragment``; ``None`` for ``mailto:``, garbage."""
     href = href.strip()
     if ABSOLUTE.fullmatch(href):
         return href

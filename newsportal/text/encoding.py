@@ -83,10 +83,7 @@ DECLARED_BONUS: Final = 0.12  # how much better another reading must be than the
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
-    """The text of ``body`` and the codec used. Never raises: what cannot be read becomes U+FFFD.
-
-    ``content_type`` is the header as served, if any.
-    """
+    """The text of ``body`` (``content_type``: the header as served), and the codec used. Never raises: U+FFFD for what cannot be read."""
     for mark, codec in BOMS:
         if body.startswith(mark):
             return body.decode(codec, "replace"), codec.removesuffix("-sig")
@@ -195,6 +192,4 @@ _UNREAD: Final = re.compile("[\ufffd\x80-\x9f\ue000-\uf8ff]")
 def _score(text: str) -> float:
     """About -1 (garbage) to 1 (a language): of the characters past ASCII, the share that speaks for the reading less that against."""
     total = len(text) - len(text.encode("ascii", "ignore"))
-    if not total:
-        return 0.0
-    return (len(_FOR.findall(text)) - 2 * len(_AGAINST.findall(text))) / total
+    return (len(_FOR.findall(text)) - 2 * len(_AGAINST.findall(text))) / total if total else 0.0

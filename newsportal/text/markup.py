@@ -19,8 +19,7 @@ BREAKING = frozenset(
 
 MAX_DEPTH = 1000  # Deeper markup is flattened before it is parsed: libxml2 stops reading at 2,048 levels, and a real page has below 100
 MAX_TAGS = 50_000
-"""Pages of more are refused, and other markup is cut: a few bytes each, packed to nothing, make elements of some 300 bytes. Of 2,259
-real pages the largest has 21,646."""
+"""Pages of more are refused: a few packed bytes each make elements of some 300 bytes. Of 2,259 real pages the largest has 21,646."""
 
 MAX_ALL_ATTRIBUTES = 150_000
 """Pages of more are refused: two bytes each, they make nodes of some 200 bytes. Three times as many as tags that are parsed."""
@@ -78,8 +77,7 @@ def count_attributes(html: str) -> int:
 
 
 WORDY = 5_000
-"""What may part attributes in a long stretch without marks, from which it is looked whether it is a tag whose quotes hide marks: so many
-attributes take a tenth of a second."""
+"""What may part attributes in a stretch without marks; from so many on it is looked whether quotes hide marks: that takes 0.1 s."""
 
 _WHOLE_TAG = re.compile(
     rb"""(?P<raw><(?:script|style)\b(?:[^<]++|<(?!/(?:script|style)))*+</(?:script|style))|<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+>?""",
@@ -113,8 +111,7 @@ def _with_fewer_attributes(data: bytes, marks: Places, opens: NDArray[np.bool_])
     for number in np.flatnonzero(opens & (ends[: len(marks)] - marks > LONG_TAG)):
         place, end = int(marks[number]), int(ends[number])
         attributes = _ATTRIBUTE.finditer(data, place, end) if data[place + 1 : place + 2].isalpha() else iter(())
-        first_cut = next(islice(attributes, MAX_ATTRIBUTES + 1, None), None)
-        if first_cut is not None:
+        if (first_cut := next(islice(attributes, MAX_ATTRIBUTES + 1, None), None)) is not None:
             kept.append(data[start : first_cut.start()])
             start = end
     return b"".join((*kept, data[start:])) if kept else data

@@ -53,8 +53,7 @@ MAX_OWN_WORD = 32  # characters of the longest own word. jieba's dictionary ends
 
 
 ENDLESS = re.compile("([\u4e00-\u9fff]{1000})")
-"""Chinese without any punctuation for so long is no text. jieba's Markov model takes quadratic time there (47 s for 的 100,000 times), so
-that it gets such runs in pieces."""
+"""Chinese without punctuation for so long is no text: jieba's Markov model (quadratic: 47 s for 的 100,000 times) gets it in pieces."""
 
 
 class Cutter(NamedTuple):

@@ -11,10 +11,7 @@ from scrapy.commands import ScrapyCommand
 
 
 class Passthrough:
-    """Hands all arguments on to ``newsportal`` with the command's name.
-
-    Not itself a ``ScrapyCommand``: Scrapy would list it as a command called scrapy_commands.
-    """
+    """Hands all arguments on to ``newsportal`` with the command's name. No ``ScrapyCommand``, which Scrapy would list as a command."""
 
     requires_project = True
     requires_crawler_process = False

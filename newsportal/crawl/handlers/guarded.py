@@ -48,8 +48,7 @@ class HostPacer:
         self._passed: dict[str, float] = {}
 
     async def wait_turn(self, host: str, delay: float) -> None:
-        """Wait for ``host``'s turn. ``delay`` in seconds; 0 never waits. What passed late, because the process stood still for a moment,
-        makes the next one late, too."""
+        """Wait for ``host``'s turn; ``delay``: seconds, 0 never waits. What passed late makes the next one late, too."""
         if delay <= 0:
             return
         clock = asyncio.get_running_loop().time
@@ -182,9 +181,7 @@ class GuardedHandler(HTTP11DownloadHandler):
             return None
         scheme, host, port, bind = key
         checked: Any = CheckedEndpoint(self._reactor, self._names, host.decode("ascii"), port, bind)
-        if scheme == b"http":
-            return checked
-        return wrapClientTLS(self._contextFactory.creatorForNetloc(host, port), checked)
+        return checked if scheme == b"http" else wrapClientTLS(self._contextFactory.creatorForNetloc(host, port), checked)
 
 
 class HeadTooLarge(Exception):

@@ -162,12 +162,11 @@ class Handler(BaseDownloadHandler):
                     given.get("browser"),
                     given.get("isolate", True),
                 )
-                lack = missing(setup.browser)
-                if lack:
+                if lack := missing(setup.browser):
                     raise RenderFailed(response.url, "no-browser", lack)
                 from newsportal.crawl.handlers.rendered import Renderer  # loads playwright
 
-                self._renderer = Renderer.of(self.crawler, setup, self.download_request)
+                self._renderer = Renderer(self.crawler, setup, self.download_request)
             return await self._renderer.render(request, response)
         return response
 
@@ -232,8 +231,7 @@ class Guard:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        failed = _FAILED.pop(crawler, None)
-        if failed is not None:
+        if (failed := _FAILED.pop(crawler, None)) is not None:
             raise failed
         self._stats = crawler.stats
         outfit = Outfit.of(crawler.settings)

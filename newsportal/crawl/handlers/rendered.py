@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -49,18 +49,11 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         self.config.navigation_timeout_ms = setup.limits.timeout * 1000
         self._setup = setup
         self._fetch = fetch
-        self._chromium: Chromium | None = None
-        self._verify = True
-
-    @classmethod
-    def of(cls, crawler: Crawler, setup: Setup, fetch: Fetch) -> Self:
-        renderer = cls(crawler, setup, fetch)
         browsers = _BROWSERS.setdefault(asyncio.get_running_loop(), {})
         if setup not in browsers:
             browsers[setup] = Chromium(setup)
-        renderer._chromium = browsers[setup]
-        renderer._chromium.take()
-        return renderer
+        self._chromium: Chromium | None = browsers[setup]
+        self._chromium.take()
 
     async def _launch(self) -> None:
         """Not when the engine starts, but when there is a page."""

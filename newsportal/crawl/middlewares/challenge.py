@@ -61,8 +61,7 @@ SEPARATOR = re.compile(r"\s[-|·—–]\s|[-_|—–]")
 
 
 class ChallengePage(IgnoreRequest):
-    """Raised instead of a page that is none: ``reason`` ``challenge``, ``login``, or ``sign-in`` where that of the source has expired.
-    The spider's errback counts it; it may pass."""
+    """Raised instead of a page: ``challenge``, ``login``, or ``sign-in`` where the source's has expired. It is counted, and may pass."""
 
     passing = True
 

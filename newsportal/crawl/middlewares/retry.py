@@ -38,14 +38,11 @@ class PatientRetryMiddleware(RetryMiddleware):
     """Scrapy's retries; an answer that asks to wait goes to the spider instead, which rests the source or defers the link."""
 
     def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Request | Response:
-        if read_retry_after(response, datetime.now(UTC)):
-            return response
-        return super().process_response(request, response)
+        return response if read_retry_after(response, datetime.now(UTC)) else super().process_response(request, response)
 
 
 class NotNow(IgnoreRequest):
-    """Raised for a request whose host cannot be asked: it wants to be left alone (``host-rests``), or the crawl ends (``shutdown``). The
-    spider's errback defers its link."""
+    """Raised for a request whose host wants to be left alone (``host-rests``), or as the crawl ends (``shutdown``); its link waits."""
 
     passing = True
 

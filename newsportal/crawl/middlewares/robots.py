@@ -47,8 +47,7 @@ class RobotsDenied(IgnoreRequest):
 
 
 class ObeyingMiddleware:
-    """What the middlewares share that obey sites: ``request.meta["obey_robots"]`` or, if that is None or missing, the setting
-    ``ROBOTSTXT_OBEY`` says whether they do."""
+    """What the middlewares share that obey sites, as ``request.meta["obey_robots"]`` says, else the setting ``ROBOTSTXT_OBEY``."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings

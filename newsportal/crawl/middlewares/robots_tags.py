@@ -35,8 +35,7 @@ WEEKDAY = re.compile(r"(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?", r
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """``index`` False: not to be kept. ``follow`` False: links not to be followed. ``archive`` False: no copy to be shown. ``until``: the
-    moment from which on it is not to be kept."""
+    """False: ``index`` not to be kept, ``follow`` links not to be followed, ``archive`` no copy shown. ``until``: not to be kept after."""
 
     index: bool = True
     follow: bool = True
@@ -52,10 +51,8 @@ def tags_of(headers: Iterable[str], body: bytes, token: str) -> Tags:
     """``headers`` are the values of ``X-Robots-Tag``; ``token`` is our name in robots.txt."""
     names = {ALL, token.lower()}
     said: dict[str, str] = {}
-    for value in headers:
+    for value in (*headers, *_metas(body, names)):
         said |= _read(value, names)
-    for content in _metas(body, names):
-        said |= _read(content, names)
     none = "none" in said
     until = _moment(said["unavailable_after"]) if "unavailable_after" in said else None
     return Tags(not (none or "noindex" in said), not (none or "nofollow" in said), "noarchive" not in said, until)
@@ -99,17 +96,11 @@ def _seen(head: bytes) -> bytes:
     parts, place = [], 0
     while match := UNSEEN.search(head, place):
         parts.append(head[place : match.start()])
-        end = head.find(b"-->", match.end()) if match[1] is None else _closing(head, match[1].lower(), match.end())
-        if end < 0:
+        end = re.compile(b"-->" if match[1] is None else b"</" + match[1], re.IGNORECASE).search(head, match.end())
+        if end is None:
             return b" ".join(parts)
-        place = end + 3
+        place = end.start() + 3
     return b" ".join((*parts, head[place:]))
-
-
-def _closing(head: bytes, name: bytes, place: int) -> int:
-    """Where ``</name`` stands, -1 if nowhere."""
-    found = re.compile(rb"</" + name, re.IGNORECASE).search(head, place)
-    return found.start() if found else -1
 
 
 def _moment(text: str) -> datetime | None:

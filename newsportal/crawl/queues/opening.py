@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -105,8 +106,5 @@ def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
     file = sqlite_file(sources.store)
     if file is not None and not file.exists():
         return []
-    store = open_store(sources.store, create=False)
-    try:
+    with closing(open_store(sources.store, create=False)) as store:
         return store.links.queues()
-    finally:
-        store.close()

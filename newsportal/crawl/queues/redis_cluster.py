@@ -213,9 +213,6 @@ class ClusterQueue(RedisQueue):
     def clear(self) -> int:
         return sum(self._each(lambda part: part.clear(), strict=True))
 
-    def close(self) -> None:
-        self.client.close()
-
     # which partition
 
     def _home(self, name: str) -> RedisQueue:

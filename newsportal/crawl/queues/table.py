@@ -92,8 +92,7 @@ class TableQueue(LinksBacked):
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
         with self._lock:
-            found = self._table(self._idle, write=False)
-            if found is not None:
+            if (found := self._table(self._idle, write=False)) is not None:
                 return found
             in_hand = Counter(lease.task.host for lease in self._mine.values())
             alone = any(lease.tries >= SUSPECT_TRIES for lease in self._mine.values())

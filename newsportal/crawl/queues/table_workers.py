@@ -155,8 +155,7 @@ def _all(turn: Turn) -> list[tuple[int, Identity, float]]:
 
 
 def _states(turn: Turn, hosts: Iterable[str]) -> dict[str, tuple[int, float, int, float]]:
-    """Of hosts that somebody holds, waits for or held lately: the holder, when they may be asked, and for whom they are reserved until
-    when."""
+    """Of hosts that somebody holds, waits for or held lately: holder, when they may be asked, for whom they are reserved until when."""
     asked = (turn.connection.execute(SOME_HOSTS, {"hosts": some}) for some in chunks(hosts))
     return {host: (holder, free_at, by, until) for rows in asked for host, holder, free_at, by, until in rows}
 
@@ -176,9 +175,7 @@ def take_hosts(turn: Turn, hosts: Sequence[str]) -> dict[str, float]:
 def holder(turn: Turn, host: str) -> int:
     """0 for nobody, below 0 the worker for which it is reserved."""
     found = turn.connection.execute(HOST, {"h": host}).first()
-    if found is None:
-        return 0
-    return int(found[0] or (-found[2] if found[3] > turn.ticks else 0))
+    return 0 if found is None else int(found[0] or (-found[2] if found[3] > turn.ticks else 0))
 
 
 def want(turn: Turn, host: str) -> None:

@@ -135,11 +135,8 @@ def read(body: bytes, content_type: str | None) -> FeedText:
 
 
 def mend_xml(source: FeedText) -> FeedText:
-    """XML that a strict parser has the best chance with.
-
-    No document type (so no entity can be declared), references to characters as characters (HTML's names too), lone ``&``
-    escaped, forbidden references dropped; cut at ``MAX_MARKS``, ``MAX_TAGS`` and ``MAX_PREFIXES``.
-    """
+    """XML that a strict parser may read: no document type (so no entities), references to characters as characters (HTML's names too),
+    lone ``&`` escaped, forbidden references dropped; cut at ``MAX_MARKS``, ``MAX_TAGS`` and ``MAX_PREFIXES``."""
     text, warnings = DECLARATION.sub("", source.text, count=1), list(source.warnings)
     if found := DOCTYPE.search(text, 0, PROLOG):
         warnings += ["entities-declared"] if "<!ENTITY" in found.group().upper() else []

@@ -72,10 +72,8 @@ class Mail:
 
 
 def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
-    """Read a mail that came at ``received``. ``cut``: only its beginning is given.
-
-    Raises ``NotApplicable``: ``mail-parts``, ``mail-broken``, ``mail-too-large``, ``no-body``.
-    """
+    """Read a mail that came at ``received``; ``cut``: its beginning alone. Raises ``NotApplicable``: ``mail-parts``, ``mail-broken``,
+    ``mail-too-large``, ``no-body``."""
     if len(BOUNDARY.findall(raw)) > MAX_PARTS or raw.count(b"\n--") > MAX_LINES:
         raise NotApplicable("mail-parts", "it has too many parts")
     if len(_head(raw)) > MAX_HEAD_BYTES:

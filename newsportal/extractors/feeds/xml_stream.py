@@ -45,8 +45,7 @@ class XmlText:
             if len(head) >= HEAD:
                 break
         head = DECLARATION.sub("", head.lstrip("\ufeff \t\r\n"), count=1)
-        found = DOCTYPE.search(head, 0, HEAD)
-        if found is not None:
+        if (found := DOCTYPE.search(head, 0, HEAD)) is not None:
             if "<!ENTITY" in found.group().upper():
                 self.tell("entities-declared")
             head = head[: found.start()] + head[found.end() :]
@@ -86,8 +85,7 @@ class XmlText:
                 return
 
     def _encoding(self, start: bytes) -> str:
-        marked = next((name for mark, name in BOMS if start.startswith(mark)), None)
-        if marked:
+        if marked := next((name for mark, name in BOMS if start.startswith(mark)), None):
             return marked
         header, inside = CHARSET.search(self.content_type or ""), DECLARED.match(start[:400])
         label = (inside.group(1).decode("ascii", "replace") if inside else header.group(1) if header else "utf-8").lower()

@@ -96,8 +96,7 @@ def ways(document: dom.Document, count: Count | None) -> Ways:
     if pager.next is not None or pager.number is not None:
         return _of_pager(document.url, pager, count)
     links = _links(document)
-    named = _lettered(document.url, [link.url for link in links]) or _numbered(links, count)
-    if named:
+    if named := _lettered(document.url, [link.url for link in links]) or _numbered(links, count):
         return _of_row(document.url, named)
     url = document.url
     if count is None or count.number is None:
@@ -184,8 +183,7 @@ def _links(document: dom.Document) -> list[Turn]:
         kind, page = page_turn_text(text)
         if kind is None or dead(node) or is_aside(node):
             continue
-        url = dom.join(document.base, href)
-        if url is not None:
+        if (url := dom.join(document.base, href)) is not None:
             found.append(Turn(kind, page, url, node))
     return found
 

@@ -75,11 +75,8 @@ def refuse_message(document: dom.Document, title: str | None, words: Sequence[st
 
 
 def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> GalleryPage:
-    """What a page tells of its story. ``now`` (aware): when it was fetched; ``link``: what an index page said of the story.
-
-    Raises ``NotApplicable`` for what is none: ``index-page``, ``no-pictures``, ``soft-404``, ``login``, ``captcha``, ``error-page``,
-    ``not-html``.
-    """
+    """What a page tells of its story. ``now`` (aware): when it was fetched; ``link``: what an index page said of it. Raises
+    ``NotApplicable``: ``index-page``, ``no-pictures``, ``soft-404``, ``login``, ``captcha``, ``error-page``, ``not-html``."""
     refuse_bytes(document)
     meta = read_metadata(document)
     heading = (best_title(document, meta, link) or "")[:MAX_TITLE] or None

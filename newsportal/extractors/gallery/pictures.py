@@ -203,8 +203,7 @@ def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[
             return None
         links = list(islice(box.iter("a"), 5))
         said = [(link, written(link)) for link in links] if len(links) < 5 else []
-        headings = [(link, text) for link, text in said if len(text) >= CARD_CHARS]
-        if headings:
+        if headings := [(link, text) for link, text in said if len(text) >= CARD_CHARS]:
             href = headings[0][0].get("href") or ""
             target = None if DEAD.match(href) else dom.join(document.base, href) or href
             whole = len(dom.text_of(box)) if len(list(islice(box.iter(), MAX_CARD))) < MAX_CARD else MAX_CARD * CARD_CHARS

@@ -48,9 +48,7 @@ def picture_of(record: Mapping[str, Any], base: str) -> Image | None:
         return None
     owner = best[2]
     width, height = (_pixels(owner.get(long) or owner.get(short)) for long, short in (("width", "w"), ("height", "h")))
-    if (width and width < SMALL) or (height and height < SMALL):
-        return None
-    return Image(url, _caption(record), width, height)
+    return None if (width and width < SMALL) or (height and height < SMALL) else Image(url, _caption(record), width, height)
 
 
 def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -76,8 +76,7 @@ def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
 
 def _bare_value(text: str, name: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
     text = text.strip().removeprefix("<!--").removesuffix("-->").strip()
-    found = _read(text, 0, budget)
-    if found is not None:
+    if (found := _read(text, 0, budget)) is not None:
         yield name, found[0]
 
 
@@ -116,8 +115,7 @@ def _in_script(text: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
             pieces.setdefault(name, {str(number): one for number, one in enumerate(value)})
         else:
             yield name, value
-    lists = {name: list(held.values()) for name, held in pieces.items()}
-    if lists:
+    if lists := {name: list(held.values()) for name, held in pieces.items()}:
         yield "", lists
 
 

@@ -50,10 +50,8 @@ class Slides:
 
 
 def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, title: str | None) -> Slides | None:
-    """The list that is most likely the page's own story; ``None`` if there is none.
-
-    ``shown`` are the addresses of pictures that the page shows or names as its own, ``total`` the number it tells, ``title`` the story's.
-    """
+    """The list that is most likely the page's own story, if there is one. ``shown``: the pictures that the page shows or names as its
+    own, ``total``: the number it tells, ``title``: the story's."""
     known = frozenset(map(key_of, shown))
     best, most = None, 0.0
     for name, value in chain(values(document), written(document)):

@@ -48,10 +48,8 @@ class Assembly:
 def assemble(
     pages: Sequence[GalleryPage], *, link: Link | None = None, pattern: str | None = None, ended: Collection[str] = ()
 ) -> Assembly:
-    """One story of at least one page. ``ended`` are addresses that were asked for and are none of its pages (dead, soft 404, a circle).
-
-    Title, date, author and the rest come from the first page that has them. A picture that several pages show stands where it comes first.
-    """
+    """One story of at least one page: each field from the first page that has it, each picture where it comes first. ``ended``:
+    addresses that were asked for and are none of its pages (dead, soft 404, a circle)."""
     ordered = in_order(pages, pattern)
     whole = next((page for page in ordered if page.whole), None)
     shown = [whole] if whole is not None else ordered

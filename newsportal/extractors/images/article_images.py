@@ -147,8 +147,7 @@ def source_of(node: dom.Element, base: str) -> str | None:
     largest = _largest(next((value for source in (node, *sources) for value in map(source.get, SETS) if value), ""))
     placeholder = not shown or shown.startswith("data:") or ICON.search(shown)
     for value in (*map(node.get, LAZY), *(named if placeholder else ()), largest, shown):
-        url = dom.join(base, value) if value and len(value) < MAX_URL_CHARS else None
-        if url:
+        if value and len(value) < MAX_URL_CHARS and (url := dom.join(base, value)):
             return url
     return None
 

@@ -49,8 +49,7 @@ NOT_SAID: Final = re.compile(r"\s*[(（\[【《][^)）\]】》]{0,12}(?:图|phot
 
 @dataclass(frozen=True, slots=True)
 class StoryPictures:
-    """A story as far as its pictures go. ``id`` is its article's, ``site`` whose it is, ``title`` the key of its title (:func:`title_key`),
-    ``pictures`` what they are known by."""
+    """A story's pictures: ``id`` of its article, whose ``site`` it is, the :func:`title_key` of its ``title``, what they are known by."""
 
     id: str
     site: str

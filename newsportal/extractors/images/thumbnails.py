@@ -126,6 +126,4 @@ def _inside(width: int, height: int, side: int) -> tuple[int, int]:
 
 def _bounds(width: int, height: int, side: int) -> tuple[int, int]:
     """Where a picture must fit in. One that is much longer than wide is read by scrolling: it keeps its width."""
-    if height > LONG * width and side >= FULL_SIDE:
-        return side // LONG, side * LONG
-    return side, side
+    return (side // LONG, side * LONG) if height > LONG * width and side >= FULL_SIDE else (side, side)

@@ -41,10 +41,8 @@ def custom(
     encoding: str = "utf-8",
     kind: Literal["news", "web"] = "web",
 ) -> Engine:
-    """An engine from what ``sources.yaml`` says. Rules are CSS, XPath or ``re:`` (see :mod:`newsportal.extractors.lists.selector`).
-
-    Raises ``ValueError`` naming the field for an address without ``##QUERY##``, an unknown encoding or a rule that is none.
-    """
+    """An engine from what ``sources.yaml`` says; rules as in :mod:`newsportal.extractors.lists.selector`. Raises ``ValueError`` naming
+    the field for an address without ``##QUERY##``, an unknown encoding, a rule that is none."""
     if "##QUERY##" not in url:
         raise ValueError(f"url: must hold ##QUERY##, the place of the words: {url!r}")
     try:

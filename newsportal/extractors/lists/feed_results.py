@@ -24,19 +24,13 @@ def is_feed(document: Document) -> bool:
 
 
 def parse(document: Document, fetched: datetime) -> list[Result]:
-    """The entries of a feed of results. ``- Site`` at the end of a title goes where the entry names its source.
-
-    Raises ``NotApplicable``: ``broken-feed``.
-    """
+    """The entries of a feed of results; titles lose the ``- Site`` of the entry's source. Raises ``NotApplicable``: ``broken-feed``."""
     text = feed_bytes.mend_xml(feed_bytes.FeedText(document.html.lstrip("\ufeff \t\r\n"), ())).text
     return _results(feed_dialects.parse_leniently(text, document.url)["entries"], fetched)
 
 
 def parse_json(document: Document, fetched: datetime) -> list[Result] | None:
-    """The results of SearXNG's ``format=json``; ``None`` for any other page.
-
-    Raises ``EngineBlocked`` where it has none because all engines that it asked refuse.
-    """
+    """The results of SearXNG's ``format=json``; ``None`` for any other page. Raises ``EngineBlocked`` if all engines it asked refuse."""
     text = document.html.lstrip("\ufeff \r\n\t")
     try:
         told = json.loads(text) if text.startswith("{") else None

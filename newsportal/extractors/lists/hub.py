@@ -103,11 +103,8 @@ HUB_FACTS = frozenset("url-root url-shallow url-list-word".split())
 
 @dataclass(frozen=True, slots=True)
 class HubLink:
-    """One link of a list page. ``url`` is absolute, as the page has it (with its fragment); ``text`` the longest text it is linked with.
-
-    ``score`` runs from 0 to 1 (1: surely an article). ``summary`` and ``published`` (aware; only when the caller said what time it is)
-    stand beside it in its list entry.
-    """
+    """One link of a list page: ``url`` absolute, with its fragment; ``text``: the longest it is linked with; ``score``: from 0 to 1
+    (surely an article); ``summary``, ``published`` (aware, if the time was given): of its entry in the list."""
 
     url: str
     text: str

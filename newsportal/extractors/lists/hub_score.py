@@ -128,11 +128,8 @@ def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
 
 
 def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
-    """How the threads that a board lists are written; ``None`` when the page is no board.
-
-    A page is a board when its address says so or most of its headlines lead to threads. A board writes all threads of its list in
-    one form; announcements and boxes beside it come in others.
-    """
+    """How the threads that a board lists are written; ``None`` for no board: neither its address says so nor do most of its headlines
+    lead to threads. All threads of its list have one form, those in boxes beside it others."""
     named = [anchor for anchor in anchors if anchor.length >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
     forms = Counter(form for anchor in named if (form := anchor.address.thread_form))
     if not forms:

@@ -119,8 +119,7 @@ def turns(document: dom.Document) -> Iterator[Turn]:
         kind, page = _link_label(node)
         if kind is None or COMMENT_LINK.search(href) or dead(node):
             continue
-        url = joined(document, href)
-        if url is not None:
+        if (url := joined(document, href)) is not None:
             yield Turn(kind, page, url, node)
 
 

@@ -137,8 +137,7 @@ def _read(here: int | None, steps: list[tuple[Turn, Step]]) -> Row | None:
 
 def _shift(here: int | None, numbered: list[tuple[int, Step]], others: list[Step]) -> int:
     """What must be added to the number in an address to get the page's: 0, or 1 where addresses count from 0 (page 2 is ``_1``)."""
-    said = [number - found.there for number, found in numbered if found.there is not None]
-    if said:
+    if said := [number - found.there for number, found in numbered if found.there is not None]:
         return 1 if said.count(1) > said.count(0) else 0
     from_zero = here is None and any(found.there == 1 for found in others) and all(found.there in (0, 1) for found in others)
     return 1 if from_zero or here == 0 else 0

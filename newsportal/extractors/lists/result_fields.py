@@ -118,11 +118,8 @@ def date_in(text: str) -> str | None:
 
 
 def published(date: str | None, now: datetime, around: str = "") -> datetime | None:
-    """What a written date means. Beyond :func:`parse_date` it knows the short age of news cards (「2h」).
-
-    ``around``, title and summary, tells by its script which zone digits alone are in: 「2024-05-02 08:30」 in a Chinese
-    result is Beijing time.
-    """
+    """What a written date means, and the short age of news cards (「2h」). Digits alone are in the zone that the script of ``around``,
+    title and summary, tells: 「2024-05-02 08:30」 in a Chinese result is Beijing time."""
     if date is None:
         return None
     text = date.strip(EDGE)

@@ -165,8 +165,7 @@ def _heading(link: Element) -> str | None:
             return str(node.tag)
         if node.get("role") == "heading":
             return "role"
-    inner = next(link.iter(*HEADINGS), None)
-    if inner is not None:
+    if (inner := next(link.iter(*HEADINGS), None)) is not None:
         return str(inner.tag)
     return "role" if link.xpath(HEADING_ROLE) else None
 

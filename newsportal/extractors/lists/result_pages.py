@@ -33,10 +33,8 @@ MANY = 5  # entries of a real list; pages that say 「没有找到」 still show
 
 
 def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
-    """The results of a page that ``engine`` answered at ``fetched`` (aware; relative dates count from it).
-
-    Raises ``EngineBlocked`` for a captcha, login, consent or quota page: the caller rests the engine for ``rest`` seconds.
-    """
+    """The results of a page that ``engine`` answered at ``fetched`` (aware). Raises ``EngineBlocked`` for a captcha, login, consent or
+    quota page: the caller rests the engine for ``rest`` seconds."""
     if feed_results.is_feed(document):
         return ResultPage(tuple(feed_results.parse(document, fetched)), "wrapper")
     if (listed := feed_results.parse_json(document, fetched)) is not None:

@@ -42,10 +42,7 @@ def check(rule: Rule) -> None:
 
 
 def select(piece: Piece, rule: Rule) -> list[Piece]:
-    """What the first alternative of ``rule`` that finds anything finds in ``piece``, in page order.
-
-    Raises ``ValueError`` for a bad rule.
-    """
+    """What the first alternative of ``rule`` that finds anything finds in ``piece``, in page order. Raises ``ValueError`` for a bad one."""
     for one in rules(rule):
         found = _matches(piece, one) if _is_pattern(one) else _elements(dom.parse_html(piece) if isinstance(piece, str) else piece, one)
         if found:

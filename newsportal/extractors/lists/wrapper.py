@@ -53,10 +53,8 @@ class Wrapper:
 
 
 def parse_with(*wrappers: Wrapper) -> Parse:
-    """A ``parse`` that reads a page with the first of ``wrappers`` that finds nearly as many results in it as the best one.
-
-    The order says which to trust: the rules of old layouts are wide, since old pages had few classes.
-    """
+    """A ``parse`` that reads a page with the first of ``wrappers`` that finds nearly as many results in it as the best one. The order
+    says which to trust: the rules of old layouts are wide."""
 
     return partial(_parse_with, wrappers)
 
@@ -134,9 +132,7 @@ def _first(block: Piece, rule: Rule) -> Piece | None:
 
 def _title_text(piece: Piece) -> str | None:
     """The text of a title. A link may hold more than the title (address, date): then its heading is the title."""
-    if isinstance(piece, Element) and piece.tag == "a":
-        return title_of(piece) or None
-    return selector.text(piece)
+    return (title_of(piece) or None) if isinstance(piece, Element) and piece.tag == "a" else selector.text(piece)
 
 
 def _without(piece: Piece, drop: str) -> Piece:

@@ -99,8 +99,7 @@ def read_source(html: str) -> Source:
     place = size = 0
     while True:
         match = _TAG.search(html, place)
-        text = plain(html[place : match.start() if match else len(html)])
-        if text:
+        if text := plain(html[place : match.start() if match else len(html)]):
             texts.append(text)
             offsets.append(size)
             places.append(place)

@@ -88,11 +88,8 @@ def key(url: str) -> str:
 
 
 def open_index(path: Path | str, progress: Progress | None = None) -> Index:
-    """Read through the file once and remember where each URL's last answer is.
-
-    Raises :class:`ReplayError` with file and byte for what cannot be read. A file that ends inside a record (its crawl was killed)
-    gives what is before that, and says so in ``Index.warnings``.
-    """
+    """Read through the file once and remember where each URL's last answer is. Of a file that ends inside a record (its crawl was
+    killed) what is before that counts, with a warning. Raises :class:`ReplayError` with file and byte."""
     path = Path(path)
     index = Index(path, _open(path))
     try:

@@ -173,9 +173,7 @@ def _split_port(text: str) -> tuple[str, int | None]:
     if bracketed := re.fullmatch(r"\[([^\]]+)\](?::(\d{1,5}))?", text):
         return bracketed[1], int(bracketed[2]) if bracketed[2] else None
     host, colon, port = text.rpartition(":")
-    if colon and ":" not in host and port.isdigit():
-        return host, int(port)
-    return text, None
+    return (host, int(port)) if colon and ":" not in host and port.isdigit() else (text, None)
 
 
 def embedded(address: Address) -> Address:
@@ -194,9 +192,7 @@ def special(address: Address) -> tuple[str, bool] | None:
     for network, reason, by_name in REFUSED:
         if inner.version == network.version and inner in network:
             return reason, by_name
-    if isinstance(inner, IPv6Address) and inner not in UNICAST:
-        return "reserved", False
-    return None
+    return ("reserved", False) if isinstance(inner, IPv6Address) and inner not in UNICAST else None
 
 
 def check_address(address: str | Address, policy: Policy, *, host: str = "", port: int | None = None) -> None:
@@ -235,10 +231,8 @@ UNQUOTED = "/%:@!$&'()*+,;=~-._[]|{}^`\"<>"
 
 
 def check_url(url: str, policy: Policy) -> str:
-    """``url`` normalised: lower-case scheme and ASCII host, no default port, no fragment, everything else quoted where it must be.
-
-    Raises :class:`EgressDenied`, before any name is looked up, for what is not a plain http(s) URL or names a forbidden address.
-    """
+    """``url`` normalised: lower-case scheme and ASCII host, no default port, no fragment, all else quoted where it must be. Raises
+    :class:`EgressDenied`, before any look-up, for no plain http(s) URL and a forbidden address."""
     if len(url) > MAX_URL:
         raise EgressDenied(url[:100] + "…", "too-long")
     if FORBIDDEN.search(url):

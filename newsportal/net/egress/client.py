@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Protocol
+from typing import Any, ParamSpec, Protocol
 from urllib.parse import urljoin, urlsplit
 
 import httpcore
@@ -34,6 +34,7 @@ OURS = {"user-agent": "newsportal", "accept": "*/*", "accept-encoding": "gzip, d
 SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 """Headers that go to the origin they were meant for, and to no other."""
 
+Given = ParamSpec("Given")
 SignIn = Callable[[str], Mapping[str, str]]
 """The headers, names in lower case, that an address alone may have."""
 
@@ -60,21 +61,13 @@ def joined_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return found
 
 
-def fetch(
-    url: str,
-    policy: Policy,
-    *,
-    max_bytes: int = MAX_BYTES,
-    timeout: float = TIMEOUT,
-    headers: Mapping[str, str] | None = None,
-    verify: bool = True,
-    follow: bool = True,
-    sign_in: SignIn = no_sign_in,
-) -> Page:
-    """:func:`fetch_async` for callers that have no event loop running."""
-    return asyncio.run(
-        fetch_async(url, policy, max_bytes=max_bytes, timeout=timeout, headers=headers, verify=verify, follow=follow, sign_in=sign_in)
-    )
+def _blocking(ask: Callable[Given, Coroutine[Any, Any, Page]]) -> Callable[Given, Page]:
+    """The same for callers that have no event loop running."""
+
+    def blocking(*args: Given.args, **kwargs: Given.kwargs) -> Page:
+        return asyncio.run(ask(*args, **kwargs))
+
+    return blocking
 
 
 async def fetch_async(
@@ -91,8 +84,8 @@ async def fetch_async(
     """The page at ``url`` whatever its status, at most ``max_bytes`` as sent and as unpacked, within ``timeout`` seconds.
 
     ``headers`` replace ours; ``verify=False`` takes any certificate; with ``follow=False`` a redirect raises :class:`Redirected`, for
-    one who asks the target's robots.txt first. ``sign_in`` says what
-    further headers an address gets, each one of a redirect anew. Raises :class:`EgressDenied` and :class:`FetchFailed`.
+    one who asks the target's robots.txt first. ``sign_in`` says what further headers an address gets, each of a redirect anew. Raises
+    :class:`EgressDenied` and :class:`FetchFailed`.
     """
     wanted = OURS | {name.lower(): value for name, value in (headers or {}).items()}
     with _translated_errors(url, timeout):
@@ -100,11 +93,12 @@ async def fetch_async(
             return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes, follow=follow, sign_in=sign_in)
 
 
-class Exchange(Protocol):
-    """One request, its redirect not followed and its body unpacked, within the time that :func:`exchanges` was given.
+fetch = _blocking(fetch_async)
 
-    ``headers`` are sent as they are, names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`.
-    """
+
+class Exchange(Protocol):
+    """One request within the time of :func:`exchanges`, its redirect not followed, its body unpacked; ``headers`` are sent as they are,
+    names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`."""
 
     async def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer: ...
 

@@ -28,10 +28,8 @@ class TooLarge(ValueError):
 
 
 def decompress(body: bytes, encodings: str, limit: int) -> bytes:
-    """``body`` without its content encodings (the header's value, as ``"gzip"`` or ``"deflate, br"``), at most ``limit`` bytes.
-
-    A stream that was cut gives what is there. Raises :class:`TooLarge`, and ``ValueError`` for an unknown encoding or broken data.
-    """
+    """``body`` without its content encodings (the header's value), at most ``limit`` bytes; of a stream that was cut what is there.
+    Raises :class:`TooLarge`, and ``ValueError`` for an unknown encoding or broken data."""
     for name in reversed([part.strip().lower() for part in encodings.split(",") if part.strip()]):
         unpack = DECODERS.get(name)
         if unpack is None:

@@ -109,10 +109,8 @@ class Fetched:
 
 
 def read_mailbox(box: Mailbox, wanted: Wanted, policy: Policy, timeout: float = TIMEOUT) -> Fetched:
-    """The mails behind ``wanted.after``, oldest first. Blocking. A server that breaks off in the middle gives what came whole.
-
-    Raises :class:`EgressDenied`, and :class:`FetchFailed` (``mail-login``, ``mail-folder``, ``mail-server``, and those of ``fetch``).
-    """
+    """The mails behind ``wanted.after``, oldest first; of a server that breaks off, those that came whole. Blocking. Raises
+    :class:`EgressDenied`, :class:`FetchFailed` (``mail-login``, ``mail-folder``, ``mail-server``, and those of ``fetch``)."""
     if not box.host:
         return _read_folder(box, wanted)
     connection = None
@@ -122,7 +120,10 @@ def read_mailbox(box: Mailbox, wanted: Wanted, policy: Policy, timeout: float = 
         with suppress(OSError, imaplib.IMAP4.error):
             connection.logout()
     except (OSError, imaplib.IMAP4.error, ValueError) as error:
-        raise _failed(box, connection.late if connection is not None and connection.was_cut else error) from error
+        why = connection.late if connection is not None and connection.was_cut else error
+        kinds = ((ssl.SSLError, "tls"), (TimeoutError, "timeout"), (socket.gaierror, "dns"), (OSError, "connection"))
+        reason = next((named for kind, named in kinds if isinstance(why, kind)), "mail-server")
+        raise FetchFailed(box.address, reason, _one_line(why)) from error
     else:
         return found
     finally:
@@ -272,12 +273,6 @@ def _utf7(name: str) -> str:
 
 def _one_line(found: object) -> str:
     return " ".join(str(found).split())[:200]
-
-
-def _failed(box: Mailbox, error: Exception) -> FetchFailed:
-    kinds = ((ssl.SSLError, "tls"), (TimeoutError, "timeout"), (socket.gaierror, "dns"), (OSError, "connection"))
-    reason = next((named for kind, named in kinds if isinstance(error, kind)), "mail-server")
-    return FetchFailed(box.address, reason, _one_line(error))
 
 
 def _read_folder(box: Mailbox, wanted: Wanted) -> Fetched:

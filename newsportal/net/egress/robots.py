@@ -9,8 +9,7 @@ from protego import Protego
 
 MAX_BYTES = 500 * 1024  # the part of a robots.txt that must be read (RFC 9309, 2.5); what is behind it does not count
 MAX_DELAY = 60.0
-"""Seconds. A longer Crawl-delay would stop a source rather than slow it; Crawl-delay is no part of RFC 9309, and search engines
-that honour it read values up to about half a minute."""
+"""Seconds; a longer Crawl-delay (no part of RFC 9309) would stop a source. Search engines honour values up to about half a minute."""
 
 LOOKS_LIKE_HTML = re.compile(rb"\s*<(!doctype|html|head|body|\?xml|script)", re.IGNORECASE)
 TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -18,10 +17,7 @@ TOKEN = re.compile(r"[A-Za-z_-]+")
 
 @dataclass(frozen=True)
 class Rules:
-    """``refusal``: everything is refused because robots.txt could not be had; ``cause`` is its slug in the run report.
-
-    ``agent`` is our name there.
-    """
+    """``refusal``: robots.txt could not be had, so all is refused; ``cause``: its slug in the run report. ``agent``: our name there."""
 
     parser: Protego | None = None
     agent: str = "newsportal"

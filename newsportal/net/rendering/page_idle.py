@@ -100,10 +100,8 @@ WORLD: Final = "newsportal"
 
 
 async def taken(page: Page, address: str, most: int) -> str | int:
-    """The HTML of ``page``, which was opened at ``address``; its length where that is more than ``most`` (UTF-16 units).
-
-    Raises Playwright's ``Error`` for a page that is gone, or on its way to another document.
-    """
+    """The HTML of ``page``, opened at ``address``; its length where that is more than ``most`` (UTF-16 units). Raises Playwright's
+    ``Error`` for a page that is gone, or on its way to another document."""
     from playwright.async_api import Error
 
     session = await page.context.new_cdp_session(page)

@@ -28,10 +28,8 @@ def fetch(
     verify: bool = True,
     sign_in: SignIn = no_sign_in,
 ) -> Page:
-    """The page at ``url`` as a browser shows it; what is no HTML page comes as it is.
-
-    Raises ``EgressDenied``, ``FetchFailed`` (also for a page that cannot be rendered), and ``NewsportalError`` if there is no browser.
-    """
+    """The page at ``url`` as a browser shows it; what is no HTML page comes as it is. Raises ``EgressDenied``, ``FetchFailed`` (also for
+    a page that cannot be rendered), ``NewsportalError`` without a browser."""
     if lack := missing(setup.browser):
         raise NewsportalError(lack)
     return asyncio.run(_fetched(url, policy, setup, headers or {}, verify, sign_in))

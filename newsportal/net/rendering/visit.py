@@ -60,9 +60,7 @@ def refusal(kind: str, method: str, *, navigates: bool, main: bool) -> str | Non
         return "method"
     if navigates and not main:
         return "frame"  # another page within this one: its text is not this page's
-    if navigates and method != "GET":
-        return "form"
-    return None
+    return "form" if navigates and method != "GET" else None
 
 
 class Visit:

@@ -49,10 +49,8 @@ class ResultPage:
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """A page that an engine answers instead of results, known by its address, its parts (CSS) or its phrases (regular expressions).
-
-    ``rest``: seconds without requests. Captchas get worse when asked again, a consent page never goes by waiting.
-    """
+    """A page that comes instead of results, known by its address, parts (CSS) or phrases (regular expressions). ``rest``: seconds
+    without requests; captchas get worse when asked again, a consent page never goes by waiting."""
 
     reason: str
     rest: float
@@ -93,10 +91,8 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """Links through the hosts that match ``host``. ``target`` reads from a link where it ends, or returns ``None``.
-
-    ``opaque``: paths of links whose end only a request can tell. Both patterns are regular expressions.
-    """
+    """Links through the hosts that match ``host``: ``target`` reads where one ends, or returns ``None``; ``opaque``: paths of those
+    whose end only a request can tell. Both patterns are regular expressions."""
 
     host: str
     target: Callable[[SplitResult], str | None] | None = None
