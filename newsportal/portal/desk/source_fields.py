@@ -195,7 +195,6 @@ KINDS: Final[Mapping[str, str]] = {
     "newsletters": _("Newsletter"),
     "engines": _("Search engine of your own"),
 }
-"""What one of each is called."""
 
 FAMILIES: Final[Mapping[str, str]] = dict(
     zip(("feed", "sitemap", "region", "forum", "gallery", "list", "newsletter", "engine"), KINDS, strict=True)
