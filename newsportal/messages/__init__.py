@@ -51,10 +51,6 @@ class Message:
         return render(self)
 
 
-def _unchanged(text: str) -> str:
-    return text
-
-
 _ZONES: Final[list[tzinfo]] = []
 
 
@@ -81,7 +77,7 @@ def format_time(moment: datetime) -> str:
     return local(moment).isoformat(" ", "minutes")
 
 
-def render(message: Message, translate: Callable[[str], str] = _unchanged, moment: Callable[[datetime], str] = format_time) -> str:
+def render(message: Message, translate: Callable[[str], str] = str, moment: Callable[[datetime], str] = format_time) -> str:
     """``message`` in words. A code or a parameter of another version is shown as it is."""
 
     def formatted(value: Value) -> str:
@@ -100,13 +96,13 @@ def render(message: Message, translate: Callable[[str], str] = _unchanged, momen
         return " ".join((message.code, *params.values()))
 
 
-def label(kind: str, name: str, translate: Callable[[str], str] = _unchanged) -> str:
+def label(kind: str, name: str, translate: Callable[[str], str] = str) -> str:
     """The name of a thing with a stable code (``label("action", "source.add")``); one that has none is shown as it is."""
     code = f"{kind}.{name}"
     return translate(SENTENCES[code]) if code in SENTENCES else name
 
 
-def explain(reason: str, translate: Callable[[str], str] = _unchanged) -> str | None:
+def explain(reason: str, translate: Callable[[str], str] = str) -> str | None:
     """A reason of a failure as a sentence; ``None`` for one that is not listed."""
     code = reasons.code_of(reason)
     return None if code is None else translate(SENTENCES[f"reason.{code}"])

@@ -16,7 +16,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.params import Depends as Dependency
 from starlette.concurrency import run_in_threadpool
 
-from newsportal.portal import request_body
+from newsportal.portal.request_body import bearer
 from newsportal.services.accounts import Accounts, Right, Signed
 
 if TYPE_CHECKING:
@@ -32,17 +32,12 @@ def cookie_name(request: Request) -> str:
     return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
 
 
-def bearer(request: Request) -> str | None:
-    """The token that a program sent. Where there is one, the cookie does not count."""
-    return request_body.bearer(request.headers)
-
-
 def signed(request: Request) -> Signed | None:
     """Who is signed in; asked of the accounts once a request. A blocking call the first time."""
     if not hasattr(request.state, "signed"):
         portal: Portal = request.app.state.portal
         found: Signed | None = None
-        if (token := bearer(request)) is not None:
+        if (token := bearer(request.headers)) is not None:  # beside it no cookie counts
             found = portal.accounts.tokens.signed(token, now=portal.now())
         elif secret := request.cookies.get(cookie_name(request)):
             found = portal.accounts.sessions.signed(secret, now=portal.now())
@@ -53,7 +48,7 @@ def signed(request: Request) -> Signed | None:
 def may(request: Request, right: Right) -> bool:
     """A token that nobody knows, or that was not given the right to read, reads nothing, even where all may: its owner wants to know."""
     portal: Portal = request.app.state.portal
-    if right is Right.READ and not portal.site.members and bearer(request) is None:
+    if right is Right.READ and not portal.site.members and bearer(request.headers) is None:
         return True
     who = signed(request)
     return who is not None and who.may(right)

@@ -84,21 +84,13 @@ from newsportal.store.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
     *(page.router for page in (front_page, oembed, web_app, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is no topic
-    *(page.router for page in (story_lists, photos, briefing, rising, boards)),
-    picture_router,
-    *(page.router for page in (assistant, events, event_editing)),
-    *(page.router for page in (article_editing, articles, story, reader_profile, for_you, alerts, search)),
-    marks.open_router,
-    *(page.router for page in (marks, runs, system, overview, login, people, sources_page, source_trials, sources_editor)),
-    source_form.router,  # behind those whose addresses would be keys
-    *(
-        page.router
-        for page in (schedule, publishing, destinations, suggestions, topics, categories, corpora, extraction_rules, methods, jobs)
-    ),
-    greader.router,
-    route.router,
+    *(page.router for page in (story_lists, photos, briefing, rising, boards, assistant, events, event_editing, article_editing, articles)),
+    *(page.router for page in (story, reader_profile, for_you, alerts, search, marks, runs, system, overview, login, people)),
+    *(page.router for page in (sources_page, source_trials, sources_editor, source_form)),  # the last: other addresses would be keys
+    *(page.router for page in (schedule, publishing, destinations, suggestions, topics, categories, corpora, extraction_rules, methods)),
+    *(jobs.router, picture_router, marks.open_router, greader.router, route.router),
 )
-"""The pages. A new one is a file in the package of its feature and a line here. Each asks for the right to read, too."""
+"""The pages. A new one is a file in the package of its feature and a name here. Each asks for the right to read, too."""
 
 OPEN: tuple[APIRouter, ...] = (login.open_router, web_app.open_router, health.router, websub.router, greader.open_router, fever.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""

@@ -23,7 +23,6 @@ from newsportal.store.store import Store
 REST_SECONDS: Final = 5.0  # how long a server rests: a reader who loads the page again some seconds later finds it, if it is back
 
 PARTS: Final = frozenset("boards corpora galleries outbox pictures readers records subscriptions threads visits".split())
-"""Parts of a store that are asked through it."""
 
 
 class CircuitBreaker:

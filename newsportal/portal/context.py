@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from newsportal.errors import Problem, SearchError, StoreError
 from newsportal.portal import navigation
-from newsportal.portal.access import RateLimit, may, signed
+from newsportal.portal.access import RateLimit, address_of, may, signed
 from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
 from newsportal.portal.navigation import Entry
@@ -24,7 +24,7 @@ from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.reading.compilations import Compilations
 from newsportal.portal.reading.front_cache import Fronts
 from newsportal.portal.site import Site, site_of
-from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, TtlCache
+from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, T, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
@@ -111,7 +111,6 @@ class Portal:
 
     @cached_property
     def sources(self) -> tuple[Watched, ...]:
-        """The sources that are visited."""
         return watched(self.config)
 
     @cached_property
@@ -259,11 +258,11 @@ class Visit:
 
     def shows(self, values: Mapping[str, Any]) -> None:
         """Ask once for all that a page with these values asks of its photo stories and of the reader's marks."""
-        ids = list(photo_stories(values))
-        if ids:
+        found = list(stories(values))
+        if ids := [one.head.id for one in found if isinstance(one, Story) and is_gallery(one.head.source)]:
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
         if self.keeps:
-            marked = dict.fromkeys(one.story_id if isinstance(one, Hit) else one.id for one in stories(values))
+            marked = dict.fromkeys(one.story_id if isinstance(one, Hit) else one.id for one in found)
             self._marked = self.marks_on(list(marked))
 
     @cached_property
@@ -285,6 +284,10 @@ class Visit:
 
     def starred(self, story_id: str) -> bool:
         return self._marked.starred(story_id)
+
+    def compiled(self, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
+        """What ``make`` works out of the time before ``until``, some minutes old. Raises 429 and 503: :meth:`Compilations.get`."""
+        return self.portal.compilations.get(address_of(self.request), make, until, *key)
 
     @property
     def here(self) -> str:
@@ -330,8 +333,3 @@ def stories(values: Any) -> Iterator[Story | Hit]:
     elif is_dataclass(values):
         for one in fields(values):
             yield from stories(getattr(values, one.name))
-
-
-def photo_stories(values: Any) -> Iterator[str]:
-    """The ids of the photo stories that stand for their stories."""
-    return (one.head.id for one in stories(values) if isinstance(one, Story) and is_gallery(one.head.source))

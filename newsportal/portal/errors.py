@@ -12,14 +12,13 @@ from starlette.exceptions import HTTPException
 
 from newsportal.errors import SearchError, SourcesError, StoreError
 from newsportal.portal import api_errors
-from newsportal.portal.access import bearer
 from newsportal.portal.access_log import HEADER
 from newsportal.portal.api_errors import ApiError
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.article_changes import MovedVersion
 from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
-from newsportal.portal.request_body import SAFE, Refused
+from newsportal.portal.request_body import SAFE, Refused, bearer
 from newsportal.services.publishing.base import UnknownTarget
 from newsportal.sources.history import NoVersion
 
@@ -48,7 +47,7 @@ def page(request: Request, status: int, own: tuple[str, str] | None = None) -> R
 def on_http(request: Request, error: Exception) -> Response:
     if isinstance(error, MovedVersion):
         return RedirectResponse(error.location, 303)
-    if api_errors.of_paths(request) or bearer(request) is not None:
+    if api_errors.of_paths(request) or bearer(request.headers) is not None:
         return api_errors.of_http(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 401:

@@ -79,7 +79,7 @@ def _accepted(header: str) -> list[str]:
         except ValueError:
             continue
         if tag.strip() and weight > 0:
-            weighted.append((-weight, place, tag.strip()))
+            weighted.append((-weight, place, tag.strip().lower()))
     return [form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])]
 
 

@@ -95,4 +95,3 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         Entry("/account", _("Your account"), Right.KEEP),
     )),
 )  # fmt: skip
-"""Groups, each with a heading."""

@@ -108,8 +108,16 @@ async def received(headers: Headers, receive: Receive, bound: Bound, *, https: b
 
 
 async def _whole(receive: Receive, most: int) -> Receive:
+    body, more = b"", True
     try:
-        body = await asyncio.wait_for(_read(receive, most), PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            while more:
+                message = await receive()
+                if message["type"] != "http.request":
+                    raise Refused(400, "It broke off.")
+                body, more = body + message.get("body", b""), message.get("more_body", False)
+                if len(body) > most:
+                    raise Refused(413, f"At most {most} bytes may be sent.")
     except TimeoutError as error:
         raise Refused(408, "It took too long to arrive.") from error
     read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -138,19 +146,6 @@ def _counted(receive: Receive, most: int) -> Receive:
         return message
 
     return counted
-
-
-async def _read(receive: Receive, most: int) -> bytes:
-    body, more = b"", True
-    while more:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise Refused(400, "It broke off.")
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-        if len(body) > most:
-            raise Refused(413, f"At most {most} bytes may be sent.")
-    return body
 
 
 async def streamed(request: Request, most: int) -> bytes | None:

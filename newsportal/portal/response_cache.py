@@ -67,7 +67,6 @@ class SharedResponses:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._kept: OrderedDict[tuple[object, ...], _CachedResponse] = OrderedDict()
-        self._bytes = 0
         self._making: dict[tuple[object, ...], asyncio.Event] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,7 +79,6 @@ class SharedResponses:
             await self._app(scope, receive, send)
             if scope["method"] not in SAFE and not _anonymous(request):
                 self._kept.clear()
-                self._bytes = 0
             return
         await self._share(key, request, receive, send)
 
@@ -121,12 +119,11 @@ class SharedResponses:
             elif started and message["type"] == "http.response.body" and len(body) < LARGEST:
                 body.extend(message.get("body", b""))
                 whole = not message.get("more_body", False)
-            elif started:  # too large: told as it comes
-                held, started = started, {}
-                await send(held)
-                await send({"type": "http.response.body", "body": bytes(body), "more_body": True})
-                await send(message)
             else:
+                if started:  # too large: told as it comes
+                    held, started = started, {}
+                    await send(held)
+                    await send({"type": "http.response.body", "body": bytes(body), "more_body": True})
                 await send(message)
 
         await self._app(request.scope, receive, heard)
@@ -135,13 +132,10 @@ class SharedResponses:
         headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]
         greets = len(headers) < len(list(started["headers"]))
         kept = _CachedResponse(headers, bytes(body), _etag(headers, bytes(body)), greets, portal, seq, now, at)
-        if (old := self._kept.pop(key, None)) is not None:
-            self._bytes -= len(old.body)
         self._kept[key] = kept
-        self._bytes += len(kept.body)
-        while self._bytes > MOST_BYTES:
-            _, oldest = self._kept.popitem(last=False)
-            self._bytes -= len(oldest.body)
+        self._kept.move_to_end(key)
+        while sum(len(one.body) for one in self._kept.values()) > MOST_BYTES:
+            self._kept.popitem(last=False)
         await _send(kept, request, send)
 
 

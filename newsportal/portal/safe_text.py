@@ -62,13 +62,10 @@ LATIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’.-]*")
 
 HEADING = re.compile("<h([2-6])>")
 HEADING_WHOLE = re.compile("<h([2-6])>(.*?)</h\\1>", re.DOTALL)
-"""As the cleaner writes them: without attributes, and every one with its end."""
+PICTURE = re.compile(r'<img(?P<before>(?: (?!src=)[a-z]+="[^"]*")*)(?: src="(?P<src>[^"]*)")?(?P<after>(?: [a-z]+="[^"]*")*)>')
+"""As the cleaner writes them: headings without attributes, and every one with its end."""
 
 BLANK_PARAGRAPH = re.compile(r"<p>(?:\s|&nbsp;|<br>|\u3000)*</p>")
-
-
-PICTURE = re.compile(r'<img(?P<before>(?: (?!src=)[a-z]+="[^"]*")*)(?: src="(?P<src>[^"]*)")?(?P<after>(?: [a-z]+="[^"]*")*)>')
-"""As the cleaner writes them."""
 
 
 def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
@@ -82,8 +79,7 @@ def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
     if not cleaned:
         return paragraphs(article.text)
-    cleaned = PICTURE.sub(placed, cleaned)
-    return Markup(levelled(cleaned))  # noqa: S704 - this is the gate
+    return Markup(levelled(PICTURE.sub(placed, cleaned)))  # noqa: S704 - this is the gate
 
 
 def levelled(fragment: str) -> str:
@@ -176,7 +172,5 @@ def pictures(article: StoredArticle, shown: Callable[[str], str | None]) -> list
 
 def thumbnail(images: Sequence[Image]) -> tuple[int, Image] | None:
     """The first picture large enough to stand beside a headline, and its place (from 1); sizes that nobody told count as large enough."""
-    for place, image in enumerate(images, 1):
-        if web_address(image.url) and (image.width or MIN_THUMBNAIL) >= MIN_THUMBNAIL and (image.height or MIN_THUMBNAIL) >= MIN_THUMBNAIL:
-            return place, image
-    return None
+    sized = ((one, min(one[1].width or MIN_THUMBNAIL, one[1].height or MIN_THUMBNAIL)) for one in enumerate(images, 1))
+    return next((one for one, side in sized if side >= MIN_THUMBNAIL and web_address(one[1].url)), None)

@@ -43,6 +43,7 @@ def test_every_language_has_a_tag() -> None:
     [
         ("en", "zh", "zh", "en"),
         (None, "en-GB,en;q=0.9", "zh", "en"),
+        (None, "EN-us", "zh", "en"),
         (None, "fr, zh-TW;q=0.8, en;q=0.5", "en", "zh"),
         (None, "en;q=0.1, zh;q=0.9", "en", "zh"),
         (None, "zh;q=0, en", "zh", "en"),

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
-from newsportal.portal.access import accounts_of, address_of, log, needs, signed
+from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api_errors import ApiError
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import LANGUAGES, _
@@ -238,7 +238,7 @@ def bounded_preview(visit: Visit, made: Alert) -> Preview:
     if made.about not in SCHEDULED:
         return preview(work(portal), made)
     key = ("alert", made.about, made.of, made.digest, made.quiet, made.language)
-    return portal.compilations.get(address_of(visit.request), lambda: preview(work(portal), made), portal.now(), *key)
+    return visit.compiled(lambda: preview(work(portal), made), portal.now(), *key)
 
 
 def written(alert: Alert) -> dict[str, str]:

@@ -208,18 +208,16 @@ def _page(
 
 def _password(request: Request, sent: Mapping[str, str]) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    name, address = who.person.name, address_of(request)
     if sent.get("new") != sent.get("again"):
         return _page(request, 422, mistakes={"again": visit.say("The two are not the same.")})
-    wait = accounts.attempts.begin(name, address, now=visit.portal.now())
-    if wait > timedelta():
+    wait, person = _tried(request, accounts, who.person.name, sent.get("old", ""))
+    if wait:
         return _page(request, 429, mistakes={"old": describe_wait(request, wait)})
-    if accounts.people.checked(name, sent.get("old", "")) is None:
+    if person is None:
         return _page(request, 422, mistakes={"old": visit.say("This is not your password.")})
-    accounts.attempts.succeeded(name, address, now=visit.portal.now())
     try:
         accounts.people.set_password(who.person.id, sent.get("new", ""), but=who.by)
     except AccountError as error:
         return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
-    log(request, "person.password", name)
+    log(request, "person.password", person.name)
     return notify(request, "/account", _("The password was changed; all other sessions and all tokens have ended."))

@@ -41,21 +41,20 @@ def add(request: Request, sent: Form) -> Response:
 
 @router.post("/people/{person_id}/role")
 def role(request: Request, person_id: str, sent: Form) -> Response:
-    change, role = accounts_of(request).people.set_role, _role_named(sent.get("role", ""))
+    people, role = accounts_of(request).people, _role_named(sent.get("role", ""))
     done = _("%(name)s has another role now.")
-    return _changed(request, person_id, "person.role", lambda person: change(person.id, role), done, {"role": role})
+    return _changed(request, person_id, "person.role", lambda id: people.set_role(id, role), done, {"role": role})
 
 
 @router.post("/people/{person_id}/disable")
 def disable(request: Request, person_id: str) -> Response:
-    change, done = accounts_of(request).people.disable, _("%(name)s can no longer sign in.")
-    return _changed(request, person_id, "person.disable", lambda person: change(person.id), done)
+    return _changed(request, person_id, "person.disable", accounts_of(request).people.disable, _("%(name)s can no longer sign in."))
 
 
 @router.post("/people/{person_id}/enable")
 def enable(request: Request, person_id: str) -> Response:
-    change, done = accounts_of(request).people.disable, _("%(name)s can sign in again.")
-    return _changed(request, person_id, "person.enable", lambda person: change(person.id, False), done)
+    people, done = accounts_of(request).people, _("%(name)s can sign in again.")
+    return _changed(request, person_id, "person.enable", lambda id: people.disable(id, False), done)
 
 
 @router.post("/people/{person_id}/password")
@@ -74,8 +73,7 @@ def sure(request: Request, person_id: str) -> Response:
 
 @router.post("/people/{person_id}/remove")
 def remove(request: Request, person_id: str) -> Response:
-    change, done = accounts_of(request).people.remove, _("%(name)s was removed.")
-    return _changed(request, person_id, "person.remove", lambda person: change(person.id), done)
+    return _changed(request, person_id, "person.remove", accounts_of(request).people.remove, _("%(name)s was removed."))
 
 
 def _page(
@@ -100,11 +98,11 @@ def _page(
 
 
 def _changed(
-    request: Request, person_id: str, action: str, change: Callable[[Person], None], done: str, details: Mapping[str, str] | None = None
+    request: Request, person_id: str, action: str, change: Callable[[str], None], done: str, details: Mapping[str, str] | None = None
 ) -> Response:
     person = _person(accounts_of(request), person_id)
     try:
-        change(person)
+        change(person.id)
     except AccountError as error:
         return _page(request, 422, mistakes={"person": Visit(request).clock.says(error.message)})
     log(request, action, person.name, details)

@@ -1,4 +1,4 @@
-"""The API: ``/api/v1/…`` in JSON, with the rights of the pages. A part is a file here and a line in ``ROUTERS``.
+"""The API: ``/api/v1/…`` in JSON, with the rights of the pages. A part is a file here and a name in ``ROUTERS``.
 
 A router says its right as pages do (``APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)])``), its endpoints take pydantic
 models, answer the services' dataclasses, and have a summary. A dataclass with the fields of the answer is its schema (a field's
@@ -36,24 +36,11 @@ from newsportal.services.accounts import Right
 PREFIX: Final = "/api/v1"
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    stories.router,
-    stories.search_router,
-    events.router,
-    events.editing_router,
-    assistant.router,
-    monitor.router,
-    alerts.router,
-    people.router,
-    marks.router,
-    topics.router,
-    categories.router,
-    models.router,
-    extraction_rules.router,
-    sources.router,
-    articles.router,
+    *(stories.router, stories.search_router, events.router, events.editing_router),
+    *(part.router for part in (assistant, monitor, alerts, people, marks, topics, categories, models, extraction_rules, sources, articles)),
     publishing.router,
 )
-"""The parts, in the order in which they are described."""
+"""In the order in which they are described."""
 
 
 def add_to(every: APIRouter) -> None:

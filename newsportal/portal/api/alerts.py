@@ -17,7 +17,7 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, Problem, describe
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.services.accounts import Right
-from newsportal.services.accounts.alerts import Alert, Message, State
+from newsportal.services.accounts.alerts import About, Alert, Message, State
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
 from newsportal.services.alerts.run import send_test
@@ -27,12 +27,10 @@ from newsportal.services.publishing.base import PutOff, Refused
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=describe(404))
 
-AboutName = Literal["topic", "search", "event", "briefing", "rising", "sources", "disk", "crawl"]
-
 
 class AlertIn(BaseModel):
     name: str = Field("", max_length=100, description="By default as the topic or the search.")
-    about: AboutName = "topic"
+    about: About = "topic"
     of: str = Field(
         "", max_length=500, description="The topic's name (briefing, rising: or nothing), the words of the search, or the id of the event."
     )
@@ -47,7 +45,7 @@ class AlertIn(BaseModel):
 class AlertOut(BaseModel):
     id: str
     name: str
-    about: AboutName
+    about: About
     of: str
     channel: str
     digest: list[int]

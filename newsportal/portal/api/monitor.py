@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.errors import NewsportalError
 from newsportal.items.report import Run, to_dict
@@ -92,9 +92,9 @@ class MachineOut(BaseModel):
     )
     load: float = Field(description="Over the last minute, by processor; 1: all of them are busy.")
     memory_available: int = Field(validation_alias="machine_available")
-    disk_free: int
-    disk_total: int
-    disk_low: bool = Field(validation_alias="low")
+    disk_free: int = Field(validation_alias=AliasPath("disk", "free"))
+    disk_total: int = Field(validation_alias=AliasPath("disk", "total"))
+    disk_low: bool = Field(validation_alias=AliasPath("disk", "low"))
     sizes: Annotated[dict[str, int | None], BeforeValidator(lambda sizes: {one.name: one.bytes for one in sizes})] = Field(
         description="Bytes of each part; null: on a server, or none."
     )

@@ -16,7 +16,6 @@ from newsportal.portal.desk.sources import in_words
 from newsportal.portal.monitor.process_metrics import disk as disk_of
 from newsportal.portal.render import render
 from newsportal.services.accounts import Right
-from newsportal.sources.watched import Judged
 from newsportal.store.lists import ArticleFilter
 
 LATELY: Final = timedelta(days=7)  # older articles and messages are nobody's task of today
@@ -115,10 +114,6 @@ def desk(request: Request, visit: Here) -> Response:
     runs = visit.portal.store.runs(LOOKED)
     last = next((run for run in runs if not run.idle), next(iter(runs), None))
     failing = [one for one in visit.portal.health() if one.health.bad]
-    troubles = [trouble(one, visit) for one in failing[:NAMED]]
+    known = visit.portal.by_key  # the sources of which the file has an entry
+    troubles = [{"source": one.source, **in_words(one, visit), "editable": one.source.key in known} for one in failing[:NAMED]]
     return render(request, "desk_start.html", tasks=tasks(visit), last=last, troubles=troubles, failing=len(failing))
-
-
-def trouble(one: Judged, visit: Visit) -> dict[str, object]:
-    """A failing source with why, and what to do. ``editable``: the file has an entry of it."""
-    return {"source": one.source, **in_words(one, visit), "editable": one.source.key in visit.portal.by_key}

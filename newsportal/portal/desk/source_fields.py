@@ -66,80 +66,74 @@ ARTICLE: Final = (
     Field("article.title", _("Where the title stands"), "text"), Field("article.date", _("Where the date stands"), "text"),
     Field("article.author", _("Where the author stands"), "text"), Field("article.remove", _("What is taken out"), "lines"),
 )  # fmt: skip
-Group = tuple[str, tuple[Field, ...]]
+Fields = tuple[Field, ...]
+Group = tuple[str, Fields]
 
-WHERE, BELONGS, READS, VISITS, SELECTORS = (
-    _("Where it is"),
-    _("What belongs to it"),
-    _("What is read"),
-    _("How it is visited"),
-    _("Where the parts of its articles stand"),
-)
+
+def _form(
+    where: Fields, reads: Fields, visits: Fields = MANNERS, place: Fields = (*PLACE, CLASSIFY), article: Fields = ARTICLE
+) -> tuple[Group, ...]:
+    groups = (
+        (_("Where it is"), where), (_("What belongs to it"), place), (_("What is read"), reads), (_("How it is visited"), visits),
+        (_("Where the parts of its articles stand"), article),
+    )  # fmt: skip
+    return tuple((name, fields) for name, fields in groups if fields)
+
 
 FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
-    "feeds": (
-        (WHERE, (NAME, Field("url", _("Address of the feed"), "address", needed=True))),
-        (BELONGS, (*PLACE, CLASSIFY)),
-        (READS, (
+    "feeds": _form(
+        (NAME, Field("url", _("Address of the feed"), "address", needed=True)),
+        (
             Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: what the pages say.")),
             Field("fulltext", _("Take the feed's own text where a page cannot be read"), "switch", usual=False), *EXTRACTOR,
-        )),
-        (VISITS, MANNERS),
-        (SELECTORS, ARTICLE),
+        ),
     ),
-    "sitemaps": (
-        (WHERE, (NAME, Field("url", _("Address of the sitemap"), "address", _("Or of the site's robots.txt."), needed=True))),
-        (BELONGS, (*PLACE, CLASSIFY)),
-        (READS, (ALLOW, DENY, AGE, Field("limit", _("Articles of one visit at most"), "number"), *EXTRACTOR)),
-        (VISITS, MANNERS),
-        (SELECTORS, ARTICLE),
+    "sitemaps": _form(
+        (NAME, Field("url", _("Address of the sitemap"), "address", _("Or of the site's robots.txt."), needed=True)),
+        (ALLOW, DENY, AGE, Field("limit", _("Articles of one visit at most"), "number"), *EXTRACTOR),
     ),
-    "regions": (
-        (WHERE, (
+    "regions": _form(
+        (
             NAME, Field("prefix", _("What its articles' addresses begin with"), "address", needed=True),
             Field("seeds", _("List pages"), "lines", _("One a line. Empty: the address above.")),
-        )),
-        (BELONGS, (*PLACE, CLASSIFY)),
-        (READS, (
+        ),
+        (
             ALLOW, DENY, Field("pages", _("Pages of each list"), "number"),
             Field("depth", _("Depth of hub pages"), "number", _("Links below the list pages; 0: only these are read.")),
             Field("hubs", _("Hub pages of one visit at most"), "number"), *EXTRACTOR,
-        )),
-        (VISITS, (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *MANNERS)),
-        (SELECTORS, ARTICLE),
+        ),
+        (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *MANNERS),
     ),
-    "forums": (
-        (WHERE, (
+    "forums": _form(
+        (
             NAME, Field("url", _("Front page"), "address", _("Of a board's page, that board alone is read."), needed=True),
             Field("boards", _("Boards"), "lines", _("Their list pages, one a line. Empty: those found on the front page.")),
-        )),
-        (BELONGS, PLACE),
-        (READS, (AGE, Field("pages", _("Pages of each board"), "number"), Field("depth", _("Pages of a thread in one visit"), "number"))),
-        (VISITS, MANNERS),
+        ),
+        (AGE, Field("pages", _("Pages of each board"), "number"), Field("depth", _("Pages of a thread in one visit"), "number")),
+        place=PLACE, article=(),
     ),
-    "galleries": (
-        (WHERE, (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), needed=True))),
-        (BELONGS, (*PLACE, CLASSIFY)),
-        (READS, (
+    "galleries": _form(
+        (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), needed=True)),
+        (
             Field("seed", _("What a story's address contains"), "text"),
             Field("banned_seed", _("What no story's address contains"), "lines"),
             Field("pattern", _("How further pages are named"), "text", _("Such as {id}_{n}.html.")),
             Field("pages", _("Pages of each index"), "number"),
-        )),
-        (VISITS, (
+        ),
+        (
             Field("weight", _("Weight, from 1 to 10"), "number", _("The heavier, the more often it is visited.")),
             Field("min_period", _("Shortest time between visits, in minutes"), "number"),
             Field("max_period", _("Longest time between visits, in minutes"), "number"), *MANNERS,
-        )),
+        ),
+        article=(),
     ),
-    "lists": (
-        (WHERE, (
+    "lists": _form(
+        (
             NAME,
             Field("preset", _("Known board"), "choice", _("Its address and rules; never tried on the live site."), choices=tuple(PRESETS)),
             Field("url", _("Address of the list"), "address", _("Empty: that of the known board.")),
-        )),
-        (BELONGS, (*PLACE, CLASSIFY)),
-        (READS, (
+        ),
+        (
             Field("articles", _("Fetch the pages of its entries as articles"), "switch", usual=False),
             Field("format", _("What the list is written in"), "choice", choices=("json", "html")),
             Field("items", _("Where the entries stand"), "text",
@@ -148,31 +142,26 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("rank", _("Where the rank stands"), "text", _("Empty: the order counts.")),
             Field("heat", _("Where the heat stands"), "text"),
             Field("limit", _("Entries at most"), "number"), *EXTRACTOR,
-        )),
-        (VISITS, MANNERS),
-        (SELECTORS, ARTICLE),
+        ),
     ),
-    "newsletters": (
-        (WHERE, (
+    "newsletters": _form(
+        (
             NAME,
             Field("imap", _("Mailbox"), "text", _("imaps://USER@HOST/FOLDER. It is only read: no mail is changed, moved or marked.")),
             Field("password", _("Password"), "text", _("${NAME}, a variable of the environment; never the password itself.")),
             Field("folder", _("Folder of mails"), "text", _("In place of a mailbox: files that end with .eml, or a maildir.")),
-        )),
-        (BELONGS, (*PLACE, CLASSIFY)),
-        (READS, (
+        ),
+        (
             Field("from", _("Only mails from"), "lines", _("An address, or the part behind its @, a line. Empty: all mails.")),
             Field("list", _("Only mails of the lists"), "lines", _("A part of the header List-Id a line.")),
             Field("articles", _("Fetch the pages to which a mail links as articles"), "switch", _("Instead of the mail itself."),
                   usual=False),
             Field("max_age", _("Oldest, in days"), "number", _("At the first visit of a mailbox.")),
             Field("limit", _("Mails of one visit at most"), "number"), *EXTRACTOR,
-        )),
-        (VISITS, MANNERS),
-        (SELECTORS, ARTICLE),
+        ),
     ),
-    "engines": (
-        (WHERE, (
+    "engines": _form(
+        (
             NAME,
             Field("url", _("Address of a result page"), "address",
                   _("##QUERY## where the words go, ##START## where the offset goes."), needed=True),
@@ -181,8 +170,8 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("first", _("Offset of the first page"), "number"),
             Field("step", _("Added for each further page"), "number"),
             Field("rest", _("Minutes of rest after a captcha"), "number"), ROBOTS,
-        )),
-        (READS, (
+        ),
+        (
             Field("wrapper.block", _("Element of one result"), "lines",
                   _("CSS selector, XPath, or re: and a regular expression; empty: found by its shape.")),
             Field("wrapper.title", _("Where the title stands"), "lines"),
@@ -190,7 +179,8 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("wrapper.site", _("Where the publisher stands"), "lines"),
             Field("wrapper.summary", _("Where the summary stands"), "lines"),
             Field("wrapper.date", _("Where the date stands"), "lines"), *EXTRACTOR,
-        )),
+        ),
+        (), (), (),
     ),
 }  # fmt: skip
 """The lists of ``sources.yaml`` → the groups of their form."""
@@ -205,12 +195,10 @@ KINDS: Final[Mapping[str, str]] = {
     "newsletters": _("Newsletter"),
     "engines": _("Search engine of your own"),
 }
-"""What one of each is called."""
 
-FAMILIES: Final[Mapping[str, str]] = {
-    "feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries", "list": "lists",
-    "newsletter": "newsletters", "engine": "engines",
-}  # fmt: skip
+FAMILIES: Final[Mapping[str, str]] = dict(
+    zip(("feed", "sitemap", "region", "forum", "gallery", "list", "newsletter", "engine"), KINDS, strict=True)
+)
 """How a source's key begins → its list."""
 
 

@@ -92,11 +92,9 @@ async def upload(request: Request) -> Response:
         body = b" " * (MAX_BYTES + 1)
     except MultiPartException:
         raise HTTPException(400) from None
-    if len(body) > MAX_BYTES:
-        text = say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_BYTES >> 20)
-        return await run_in_threadpool(_new_page, request, None, None, 413, text)
-    if not body:
-        return await run_in_threadpool(_new_page, request, None, None, 422, say("Choose a file."))
+    if not body or len(body) > MAX_BYTES:
+        large = say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_BYTES >> 20)
+        return await run_in_threadpool(_new_page, request, None, None, 413 if body else 422, large if body else say("Choose a file."))
     known = config_of(request)
     return await run_in_threadpool(_begun, request, {"what": "new"}, lambda tell: listed(body, known), FormFields())
 

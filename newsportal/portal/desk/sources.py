@@ -34,7 +34,6 @@ SORTS: Final[Mapping[Sort, Callable[[Judged], Any]]] = {
     "last": lambda one: one.health.figures.last_success or NEVER,
     "new": lambda one: -sum(one.days),
 }
-"""The orders that may be asked for."""
 
 
 @dataclass(frozen=True, slots=True)

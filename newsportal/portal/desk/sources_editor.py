@@ -80,11 +80,11 @@ def version(request: Request, id: str) -> Response:
     """What would change if the file went back to this version. Secrets are not shown: see :func:`difference`."""
     path = path_of(request).resolve()
     before, now = content_of(path, id), _content(request)
-    found, ways = next(one for one in versions(path) if one.id == id), [line.way for line in difference(now, before)]
+    known, lines = versions(path), list(difference(now, before))
     return render(
-        request, "sources_versions.html", versions=versions(path), file=path, version=found, seen=digest_of(now),
-        diff=list(difference(now, before)) if Visit(request).may("administer") else None,
-        numbers=(ways.count("added"), ways.count("removed")),
+        request, "sources_versions.html", versions=known, file=path, version=next(one for one in known if one.id == id),
+        seen=digest_of(now), diff=lines if Visit(request).may("administer") else None,
+        numbers=[sum(line.way == way for line in lines) for way in ("added", "removed")],
     )  # fmt: skip
 
 
@@ -102,7 +102,8 @@ def restore(request: Request, id: str, fields: Form) -> Response:
 
 def difference(before: bytes, after: bytes) -> Iterator[DiffLine]:
     """What changes from one text to the other, with lines around it; cut where it is too long to be read."""
-    lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=CONTEXT)
+    was, now = (content.decode("utf-8", "replace").splitlines() for content in (before, after))
+    lines = difflib.unified_diff(was, now, lineterm="", n=CONTEXT)
     ways = {"+": "added", "-": "removed", "@": "place"}
     for place, line in enumerate(lines):
         if place >= MAX_LINES:
@@ -110,10 +111,6 @@ def difference(before: bytes, after: bytes) -> Iterator[DiffLine]:
             return
         if place >= 2:  # the first two name files
             yield DiffLine(ways.get(line[:1], "same"), line[1:] if line[:1] != "@" else line)
-
-
-def _lines(content: bytes) -> list[str]:
-    return content.decode("utf-8", "replace").splitlines()
 
 
 def _content(request: Request) -> bytes:

@@ -227,13 +227,14 @@ def deleted(request: Request, name: str) -> Response:
 
 
 @router.post("/topics/{name}/up")
-def up(request: Request, name: str) -> Response:
-    return _moved(request, name, -1)
-
-
 @router.post("/topics/{name}/down")
-def down(request: Request, name: str) -> Response:
-    return _moved(request, name, 1)
+def moved(request: Request, name: str) -> Response:
+    step = 1 if request.scope["path"].endswith("/down") else -1
+    try:
+        write(request, lambda file: edit(file, move(name, step)), "topic.move", name)
+    except NOT_WRITTEN as error:
+        return redirect_with(request, "/topics", failure_of(request, error))
+    return RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
 
 
 @router.post("/topics/assign")
@@ -280,11 +281,3 @@ def _preview(request: Request, form: Typed) -> dict[str, Any]:
     newest = found.newest if found else ()
     shown = [(one, marked(one_line(one.article.title), one.words), snippet(lead(one.article), one.words)) for one in newest]
     return {"found": found, "shown": shown, "days": DAYS, "most": SHOWN}
-
-
-def _moved(request: Request, name: str, step: int) -> Response:
-    try:
-        write(request, lambda file: edit(file, move(name, step)), "topic.move", name)
-    except NOT_WRITTEN as error:
-        return redirect_with(request, "/topics", failure_of(request, error))
-    return RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})

@@ -78,16 +78,14 @@ class Looks:
 
     def get(self, id: str, owner: str) -> Look | None:
         """The look, for the person who asked for it; he still waits for it."""
-        look = self._of(id, owner)
-        if look is None:
+        if (look := self._of(id, owner)) is None:
             return None
         look.seen = monotonic()
         return replace(look)  # done or not, whatever becomes of it while a page is written
 
     def drop(self, id: str, owner: str) -> None:
         """Nobody waits for it any more: it ends before its next request."""
-        look = self._of(id, owner)
-        if look is not None:
+        if (look := self._of(id, owner)) is not None:
             look.dropped = True
 
     def _of(self, id: str, owner: str) -> Look | None:

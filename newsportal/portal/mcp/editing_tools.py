@@ -12,8 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from newsportal.portal.mcp.calling import call
-from newsportal.portal.mcp.reading_tools import Id, link
-from newsportal.portal.mcp.web_text import KEY, cleaned, web
+from newsportal.portal.mcp.reading_tools import KEY, Id, cleaned, link, web
 
 LOOK: Final = 1.0  # seconds between two questions how a look at a site goes on
 LOOKS: Final = 90  # then it is given up: a site has not answered for so long

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from newsportal.portal.access import bearer, needs, signed
+from newsportal.portal.access import needs, signed
 from newsportal.portal.api_errors import ApiError, answer
 from newsportal.portal.readers.greader import paced
 from newsportal.portal.reading.feeds import base_address
+from newsportal.portal.request_body import bearer
 from newsportal.services.accounts import Right
 
 PATH = "/mcp"
@@ -30,13 +31,13 @@ class _Exchange(Response):
 
         request = self._request
         address = request.client.host if request.client else ""
-        await exchange(Caller(request.app, bearer(request), address, base_address(request)), scope, receive, send)
+        await exchange(Caller(request.app, bearer(request.headers), address, base_address(request)), scope, receive, send)
 
 
 @router.post(PATH)
 def mcp(request: Request) -> Response:
     """Each tool asks for its own right. Without a token there is no way in, even where everybody reads."""
-    if bearer(request) is None or signed(request) is None:
+    if bearer(request.headers) is None or signed(request) is None:
         return answer(401)
     try:
         import mcp as sdk  # noqa: F401 - an extra

@@ -14,11 +14,10 @@ from starlette.types import Receive, Scope, Send
 from newsportal import __version__
 from newsportal.portal.mcp import editing_tools, reading_tools
 from newsportal.portal.mcp.calling import CALLER, Caller
-from newsportal.portal.mcp.web_text import RULE
 
 INSTRUCTIONS: Final = (
     "A topic news portal: stories of many sites, each once, classified and searchable, Chinese first. Name stories with their links. "
-    f"Change something only when the person asks for it, after a preview where there is one. {RULE}"
+    f"Change something only when the person asks for it, after a preview where there is one. {reading_tools.RULE}"
 )
 DESTRUCTIVE: Final = ("fold", "unfold", "publish", "categorise")
 ABROAD: Final = ("look_at_address", "add_source", "publish")  # what reaches other sites

@@ -4,7 +4,7 @@ pages failed."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import accumulate
@@ -81,10 +81,7 @@ class Figures:
     series: tuple[tuple[date, int], ...]
     growth: tuple[int, ...]
     total: int
-    sites: tuple[Sum, ...]
-    sources: tuple[Sum, ...]
-    topics: tuple[Sum, ...]
-    categories: tuple[Sum, ...]
+    top: Mapping[Kind, tuple[Sum, ...]]
     behind: int
 
     @property
@@ -119,10 +116,10 @@ def figures(portal: Portal, daily: DailySums, days: int) -> Figures:
     since = until - timedelta(days=days - 1)
     series = tuple(daily.series("all", "", since, until))
     growth = tuple(accumulate((number for _, number in series), initial=daily.before(since)))[1:]
-    sites, sources, topics, categories = (tuple(daily.top(kind, since, until, TOP)) for kind in SHOWN)
+    top = {kind: tuple(daily.top(kind, since, until, TOP)) for kind in SHOWN}
     behind = max(0, portal.store.last_seq() - daily.position())
     total = sum(number for _, number in series)
-    return Figures(series, growth, total, sites, sources, topics, categories, behind)
+    return Figures(series, growth, total, top, behind)
 
 
 def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
@@ -156,16 +153,12 @@ def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:
     reasons: dict[str, Counter[str]] = {}
     sources: dict[str, Counter[str]] = {}
     for row in rows:
-        for table in (row.failed, row.list_failed):
-            for reason, number in table.items():
-                cause = cause_of(reason)
-                reasons.setdefault(cause, Counter())[reason] += number
-                sources.setdefault(cause, Counter())[row.source] += number
-    found = [
-        Failure(cause, counted.total(), tuple(counted.most_common(3)), tuple(sources[cause].most_common(3)))
-        for cause, counted in reasons.items()
-    ]
-    return tuple(sorted(found, key=lambda one: (-one.number, one.cause)))
+        for reason, number in (*row.failed.items(), *row.list_failed.items()):
+            cause = cause_of(reason)
+            reasons.setdefault(cause, Counter())[reason] += number
+            sources.setdefault(cause, Counter())[row.source] += number
+    frequent = sorted(reasons.items(), key=lambda pair: (-pair[1].total(), pair[0]))
+    return tuple(Failure(cause, all.total(), tuple(all.most_common(3)), tuple(sources[cause].most_common(3))) for cause, all in frequent)
 
 
 def bars(series: Sequence[tuple[date, int]]) -> list[Bar]:

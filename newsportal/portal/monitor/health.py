@@ -121,8 +121,8 @@ class PortalCollector(Collector):
 
     def _machine(self) -> list[Metric]:
         found = machine(self._portal.config)
-        free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", found.disk_free)
-        size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", found.disk_total)
+        free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", found.disk.free)
+        size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", found.disk.total)
         sizes = {one.name: one.bytes for one in found.sizes if one.bytes is not None}
         saved, meaning = self._portal.config.backup_mark, "When the store was last backed up, in seconds since 1970; 0: never."
         backup = GaugeMetricFamily("newsportal_last_backup_timestamp_seconds", meaning, saved.stat().st_mtime if saved.exists() else 0)

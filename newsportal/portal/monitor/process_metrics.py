@@ -42,39 +42,33 @@ class Disk:
     total: int
     low: bool
 
+    @property
+    def free_share(self) -> float:
+        return self.free / self.total if self.total else 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Bytes. ``disk_free``, ``disk_total``: of the disk on which the store lies. ``low``: less is free than ``alerts.disk_free`` says.
-    ``children``: memory of processes that this one has started (crawls, trainings). ``load``: processes that wanted a processor, on average
-    over the last minute, by processor; 1 is all of them busy."""
+    """Bytes. ``children``: memory of processes that this one has started (crawls, trainings). ``load``: processes that wanted a processor,
+    on average over the last minute, by processor; 1 is all of them busy."""
 
     memory: int
     children: int
     load: float
     machine_available: int
-    disk_free: int
-    disk_total: int
-    low: bool
+    disk: Disk
     sizes: tuple[Size, ...]
-
-    @property
-    def free_share(self) -> float:
-        return self.disk_free / self.disk_total if self.disk_total else 1.0
 
 
 def machine(sources: Sources) -> Machine:
     """As it is now. Raises ``OSError`` where the disk does not tell."""
-    process, memory = psutil.Process(), psutil.virtual_memory()
-    found, children = disk(sources), 0
+    process, children = psutil.Process(), 0
     for child in process.children(recursive=True):
         with suppress(psutil.Error):  # it has just ended
             children += child.memory_info().rss
-    return Machine(
-        process.memory_info().rss, children, psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.available,
-        found.free, found.total, found.low,
-        tuple(Size(name, size_of(file) if file is not None else None) for name, file in files(sources)),
-    )  # fmt: skip
+    load, available = psutil.getloadavg()[0] / (psutil.cpu_count() or 1), psutil.virtual_memory().available
+    sizes = tuple(Size(name, size_of(file) if file is not None else None) for name, file in files(sources))
+    return Machine(process.memory_info().rss, children, load, available, disk(sources), sizes)
 
 
 def disk(sources: Sources) -> Disk:

@@ -46,7 +46,6 @@ SPIDERS: Final[Mapping[str, str]] = {
     "newsletter": KINDS["newsletters"],
     "metasearch": _("Search engines"),
 }
-"""What a spider visits."""
 
 
 @router.get("/runs")

@@ -130,7 +130,6 @@ WAYS: Final = {
     "/monitor/reading": _("How the portal is read"),
     "/monitor/system": _("Machine and log"),
 }
-"""The pages of the monitor."""
 
 
 def monitor_ways(visit: Visit) -> dict[str, str]:

@@ -26,8 +26,6 @@ from newsportal.text import clean
 Kind = Literal["topic", "source", "search"]
 
 FOLDERS: Final[Mapping[Kind, str]] = {"topic": _("Topics"), "source": _("Sources"), "search": _("Saved searches")}
-"""The folders, in order."""
-
 MOST_SOURCES: Final = 500
 """Those that brought most: apps read the whole list of feeds at every synchronisation."""
 

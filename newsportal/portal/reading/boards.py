@@ -6,7 +6,6 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.portal.access import address_of
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.render import render
 from newsportal.services.boards import Board, compile_boards
@@ -14,9 +13,7 @@ from newsportal.store.boards import Standing
 
 router = APIRouter()
 
-WIDTH, HEIGHT = 120, 24
-"""Of the drawing of a curve."""
-
+WIDTH, HEIGHT = 120, 24  # of the drawing of a curve
 LOWEST: Final = 50  # the rank at the bottom of a drawing; what is below is drawn there
 
 
@@ -32,7 +29,7 @@ def boards(request: Request, visit: Here) -> Response:
 def boards_of(visit: Visit) -> list[Board]:
     """All lists, some minutes old."""
     portal, now = visit.portal, visit.clock.now
-    return portal.compilations.get(address_of(visit.request), lambda: compile_boards(portal.store, portal.config, now), now, "boards")
+    return visit.compiled(lambda: compile_boards(portal.store, portal.config, now), now, "boards")
 
 
 def curve(one: Standing) -> str:

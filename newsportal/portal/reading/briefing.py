@@ -9,7 +9,6 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from markupsafe import Markup
 
 from newsportal.events.summaries import shorten
-from newsportal.portal.access import address_of
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.preferences import last_visit, remember_visit
 from newsportal.portal.reading.feed_formats import FORMATS, Entry
@@ -76,10 +75,8 @@ def topic_of(visit: Visit) -> str | None:
 
 def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | None) -> Briefing:
     """The briefing of a time, some minutes old."""
-    portal, span = visit.portal, (until - since).total_seconds()
-    return portal.compilations.get(
-        address_of(visit.request), lambda: compile_briefing(portal.store, since, until, topic=topic), until, "briefing", span, topic
-    )
+    store, span = visit.portal.store, (until - since).total_seconds()
+    return visit.compiled(lambda: compile_briefing(store, since, until, topic=topic), until, "briefing", span, topic)
 
 
 def page(request: Request, visit: Visit, day: date | None, since: datetime, until: datetime) -> Response:

@@ -72,16 +72,12 @@ def rss(feed: Feed) -> bytes:
     """RSS 2.0 with the full text in ``content:encoded``. An item without a usable original links to its page in the portal."""
     root = Element("rss", version="2.0")
     channel = SubElement(root, "channel")
-    _add(channel, "title", feed.title)
-    _add(channel, "link", feed.home)
-    _add(channel, "description", feed.title)
-    _add(channel, "language", feed.language)
-    _add(channel, "lastBuildDate", format_datetime(feed.updated.astimezone(UTC), usegmt=True))
+    updated = format_datetime(feed.updated.astimezone(UTC), usegmt=True)
+    _add_texts(channel, title=feed.title, link=feed.home, description=feed.title, language=feed.language, lastBuildDate=updated)
     _add(channel, f"{{{ATOM}}}link", href=feed.address, rel="self", type=TYPES["rss"])
     for entry in feed.entries:
         item = SubElement(channel, "item")
-        _add(item, "title", entry.title)
-        _add(item, "link", entry.url or entry.read)
+        _add_texts(item, title=entry.title, link=entry.url or entry.read)
         _add(item, "guid", entry.id, isPermaLink="false")
         _add(item, "pubDate", format_datetime(entry.published.astimezone(UTC), usegmt=True))
         _add(item, f"{{{DC}}}creator", entry.author or entry.site)
@@ -101,21 +97,17 @@ def rss(feed: Feed) -> bytes:
 def atom(feed: Feed) -> bytes:
     """Atom with the full text in ``content``; the id of the feed is its page, so that it survives a change of format."""
     root = Element("feed", {"xmlns": ATOM, "xml:lang": feed.language})
-    _add(root, "title", feed.title)
-    _add(root, "id", feed.home)
-    _add(root, "updated", _stamp(feed.updated))
+    _add_texts(root, title=feed.title, id=feed.home, updated=_stamp(feed.updated))
     _add(root, "link", href=feed.home, rel="alternate", type="text/html")
     _add(root, "link", href=feed.address, rel="self", type=TYPES["atom"])
     for entry in feed.entries:
         item = _add(root, "entry")
-        _add(item, "title", entry.title)
-        _add(item, "id", entry.id)
+        _add_texts(item, title=entry.title, id=entry.id)
         for picture in entry.pictures:
             _add(item, "link", href=picture.url, rel="enclosure", type=picture.type)
         _add(item, "link", href=entry.url or entry.read, rel="alternate", type="text/html")
         _add(item, "link", href=entry.read, rel="related", type="text/html")
-        _add(item, "published", _stamp(entry.published))
-        _add(item, "updated", _stamp(entry.updated))
+        _add_texts(item, published=_stamp(entry.published), updated=_stamp(entry.updated))
         _add(_add(item, "author"), "name", entry.author or entry.site)
         for topic in entry.topics:
             _add(item, "category", term=topic)
@@ -165,6 +157,11 @@ def _add(parent: Element, tag: str, text: str | None = None, /, **attributes: st
     made = SubElement(parent, tag, {key: CONTROL.sub("", value) for key, value in attributes.items()})
     made.text = CONTROL.sub("", text) if text is not None else None
     return made
+
+
+def _add_texts(parent: Element, **texts: str) -> None:
+    for tag, text in texts.items():
+        _add(parent, tag, text)
 
 
 def _stamp(moment: datetime) -> str:

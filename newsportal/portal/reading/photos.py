@@ -73,10 +73,9 @@ def photos(request: Request, visit: Here) -> Response:
 
 def choices(visit: Visit, topic: str | None, here: dict[str, Any]) -> list[Choice]:
     """All topics as links, the chosen one marked; none where there is nothing to choose."""
-    topics = visit.portal.topics()
-    everything = Choice(visit.say("All photo stories"), address("/photos", **{**here, "topic": None}), topic is None)
-    rest = [Choice(clean(name), address("/photos", **{**here, "topic": name}), name == topic) for name in topics]
-    return [everything, *rest] if rest else []
+    topics = [(None, visit.say("All photo stories")), *((name, clean(name)) for name in visit.portal.topics())]
+    found = [Choice(label, address("/photos", **{**here, "topic": name}), name == topic) for name, label in topics]
+    return found if len(found) > 1 else []
 
 
 def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:

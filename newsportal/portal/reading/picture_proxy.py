@@ -153,11 +153,8 @@ class PictureProxy:
 
     async def _write(self, name: str, body: bytes, side: int) -> Ready:
         async with self._decoding:
-            return await asyncio.to_thread(self._written, name, body, side)
-
-    def _written(self, name: str, body: bytes, side: int) -> Ready:
-        made = rewritten(body, side, max_pixels=self._max_pixels)
-        self.cache.put(f"{name}.{ENDINGS[made.type]}", made.body)
+            made = await asyncio.to_thread(rewritten, body, side, max_pixels=self._max_pixels)
+            await asyncio.to_thread(self.cache.put, f"{name}.{ENDINGS[made.type]}", made.body)
         return Ready(made.body, made.type)
 
     def _cached(self, name: str) -> Ready | None:

@@ -8,7 +8,6 @@ from typing import Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.events.rising import DAY
-from newsportal.portal.access import address_of
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.briefing import day_of, has_stories, topic_of
 from newsportal.portal.reading.story_lists import bars, width
@@ -47,7 +46,4 @@ def rising(request: Request, visit: Here) -> Response:
 
 def board_of(visit: Visit, until: datetime, days: int, topic: str | None) -> Board:
     """The board of the days before ``until``, some minutes old. Raises ``OverflowError`` at the edge of the calendar."""
-    portal = visit.portal
-    return portal.compilations.get(
-        address_of(visit.request), lambda: compile_board(portal.store, until, days, topic=topic), until, "rising", days, topic
-    )
+    return visit.compiled(lambda: compile_board(visit.portal.store, until, days, topic=topic), until, "rising", days, topic)

@@ -36,11 +36,9 @@ class Bar:
 
 def bars(days: Sequence[tuple[date, int]]) -> tuple[Bar, ...]:
     most = max((count for _, count in days), default=0)
-    made = []
-    for place, (day, count) in enumerate(days):
-        tall = max(LEAST, round(HEIGHT * count / most)) if count else 0
-        made.append(Bar(day, count, place * STEP, HEIGHT - tall, tall))
-    return tuple(made)
+    talls = (max(LEAST, round(HEIGHT * count / most)) if count else 0 for _, count in days)
+    placed = zip(range(0, len(days) * STEP, STEP), days, talls, strict=True)
+    return tuple(Bar(day, count, x, HEIGHT - tall, tall) for x, (day, count), tall in placed)
 
 
 def width(days: Sequence[tuple[date, int]]) -> int:
