@@ -31,7 +31,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -217,8 +217,13 @@ def crawl(kind: str, port: int, processes: int, profile: Path | None) -> dict[st
         crawler.signals.connect(mark, signal=signals.spider_opened)
         crawler.signals.connect(mark, signal=signals.spider_closed)
         process.crawl(crawler)
+        start = process.start
+        if kind == "line":
+            from newsportal.cli import crawl as command
+
+            start = partial(command.start, process)
         with profiled(profile):
-            process.start()
+            start()
         stats: Any = crawler.stats
         stored = sum(value for key, value in stats.get_stats().items() if key.endswith(("/stored", "/folded")))
     (opened, opened_cpu), (closed, closed_cpu) = marks[0], marks[-1]

@@ -118,7 +118,7 @@ def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> Worker
         threading.Thread(target=watch, args=(file, ending), daemon=True, name="sources").start()
     publisher = Publisher(known, console.print)
     publisher.start()
-    process.start()
+    crawl.start(process)
     publisher.stop()
     return_leases(process)
     return ending

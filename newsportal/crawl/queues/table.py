@@ -92,17 +92,19 @@ class TableQueue(LinksBacked):
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
         with self._lock:
-            if (found := self._table(self._idle, write=False)) is not None:
-                return found
+            alone = any(lease.tries >= SUSPECT_TRIES for lease in self._mine.values())  # nothing goes with a suspect
             in_hand = Counter(lease.task.host for lease in self._mine.values())
-            alone = any(lease.tries >= SUSPECT_TRIES for lease in self._mine.values())
-            taken = self._work(lambda turn: table_taking.take(turn, number, delay, ahead, in_hand, suspect_only=alone), sweep=True)
+            taking = table_taking.Taking(0 if alone else number, delay, ahead, in_hand)
+            found = self._table(lambda turn: self._idle(turn, taking), write=False)
+            if found is not None:
+                return found
+            taken = self._work(lambda turn: table_taking.take(turn, taking), sweep=True)
             self._mine.update((lease.task.id, lease) for lease in taken.leases)
             return taken
 
-    def _idle(self, turn: Turn) -> Taken | None:
+    def _idle(self, turn: Turn, taking: table_taking.Taking) -> Taken | None:
         turn.worker = self._number
-        return table_taking.idle(turn) if self._number and not table_workers.is_due(turn) else None
+        return table_taking.idle(turn, taking) if self._number and not table_workers.is_due(turn) else None
 
     def done(self, ids: Collection[str]) -> None:
         def step(turn: Turn) -> None:

@@ -60,53 +60,78 @@ DRAINING = (
 SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limit(SOME).subquery()
 WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
 NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
+OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
+CONCERNS = select(
+    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect"),
+    exists().where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now")),
+)  # what is to be written about though nothing can be taken: suspects, and workers that lack hosts
+OPEN_SOON = (
+    select(LINES.c.host, LINES.c.holder)
+    .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, (LINES.c.resting == 0) | (LINES.c.free_at <= bindparam("until")))
+    .limit(bindparam("most"))
+)
 FOR_EVER: Final = 1e300
 
 
 @dataclass(slots=True)
 class Taking:
-    """One call. ``held_by_host``: tasks that the worker has of each host. ``draining``: it makes room for a suspect."""
+    """One call. ``number``: tasks that are asked for, none beside a suspect. ``held_by_host``: tasks that the worker has of each host.
+    ``draining``: it makes room for a suspect."""
 
     number: int
-    places: int
+    delay: float
     ahead: float
     held_by_host: Mapping[str, int]
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
     draining: bool = False
 
+    @property
+    def places(self) -> int:
+        """How many tasks of one host the worker may have."""
+        return max(1, int(self.ahead / self.delay + ROUNDING)) if self.delay > 0 else self.number
 
-def idle(turn: Turn) -> Taken | None:
-    """The answer, without a write, where nothing waits and nothing is due; else ``None``."""
-    waiting = turn.connection.scalar(WAITS, {"q": turn.queue}) or 0
-    due = turn.connection.scalar(NEXT, {"q": turn.queue})
-    if waiting or (due is not None and due <= turn.wall):
+
+def idle(turn: Turn, taking: Taking) -> Taken | None:
+    """The answer, without a write, where nothing can be taken and nothing is due; else ``None``."""
+    found = _taken(turn, taking)
+    if found.soon == 0.0 or (found.waiting and taking.number > 0 and _may_take(turn, taking)):
         return None
-    held, yielded = table_workers.held_hosts(turn)
-    return Taken((), 0, None if due is None else due - turn.wall, held, yielded)
+    return found
 
 
-def take(turn: Turn, number: int, delay: float, ahead: float, held_by_host: Mapping[str, int], *, suspect_only: bool) -> Taken:
-    """``suspect_only``: a suspect is in hand, so nothing goes with it."""
+def _may_take(turn: Turn, taking: Taking) -> bool:
+    """Whether a host's rows are ready that this worker has not enough of, or the others need something of it."""
+    full = {host for host, number in taking.held_by_host.items() if number >= taking.places}
+    asked = {"q": turn.queue, "until": turn.ticks + taking.ahead, "most": len(full) + 1}
+    if any(of != turn.worker or host not in full for host, of in turn.connection.execute(OPEN_SOON, asked)):
+        return True
+    return any(turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, "now": turn.ticks}).one())
+
+
+def take(turn: Turn, taking: Taking) -> Taken:
     turn.wake(WAKE)
-    table_workers.ripen(turn, ahead)
+    table_workers.ripen(turn, taking.ahead)
     turn.settle()
-    taking = Taking(number, max(1, int(ahead / delay + ROUNDING)) if delay > 0 else number, ahead, held_by_host)
-    if number > 0 and not suspect_only:
+    if taking.number > 0:
         _fill(turn, taking)
     turn.settle()
-    held, yielded = table_workers.held_hosts(turn)
-    hungry = number > 0 and not suspect_only and len(taking.leases) < number
-    state = {"delay": delay, "hungry": turn.ticks + HUNGER if hungry else 0.0, "draining": int(taking.draining)}
+    hungry = len(taking.leases) < taking.number
+    state = {"delay": taking.delay, "hungry": turn.ticks + HUNGER if hungry else 0.0, "draining": int(taking.draining)}
     turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(state))
     if hungry:
         request_hosts(turn)
-    waiting = int(turn.connection.scalar(WAITS, {"q": turn.queue}) or 0)
-    due = turn.connection.scalar(NEXT, {"q": turn.queue})
+    return _taken(turn, taking)
+
+
+def _taken(turn: Turn, taking: Taking) -> Taken:
+    waiting, due = turn.connection.execute(OUTLOOK, {"q": turn.queue}).one()
     waits = [] if due is None else [max(0.0, due - turn.wall)]
     if waiting:
-        waits.append(0.0 if 0 < number <= len(taking.leases) else POLL if delay <= 0 else min(POLL, delay))
-    return Taken(tuple(taking.leases), waiting, min(waits, default=None), held, yielded)
+        full = 0 < taking.number <= len(taking.leases)
+        waits.append(0.0 if full else POLL if taking.delay <= 0 else min(POLL, taking.delay))
+    held, yielded = table_workers.held_hosts(turn)
+    return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), held, yielded)
 
 
 def lease(turn: Turn, host: str, number: int) -> list[Lease]:

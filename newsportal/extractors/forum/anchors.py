@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from newsportal.extractors.fields.date_forms import MONTH, MONTH_NAMES
-from newsportal.extractors.forum.tree import Tree
-from newsportal.text import dom
+from newsportal.extractors.forum.tree import Node, Tree
 
 MAX_TIME_CHARS: Final = 110  # longer texts are somebody's words; the longest line with time, author and board has ninety
 MIN_TIME_CHARS: Final = 2
@@ -125,11 +124,11 @@ def holds_date(text: str) -> bool:
     return may and ABSOLUTE.search(text) is not None
 
 
-def attribute_time(element: dom.Element, tag: str) -> str | None:
+def attribute_time(node: Node) -> str | None:
     """A time that stands in an attribute of the element, as written there."""
     for name in TIME_ATTRIBUTES:
-        value: str | None = element.get(name)
-        if not value or len(value) > MAX_TIME_CHARS or not MAY_HOLD.search(value) or not (tag != "meta" or name == "content"):
+        value = node.attributes.get(name)
+        if not value or len(value) > MAX_TIME_CHARS or not MAY_HOLD.search(value) or not (node.tag != "meta" or name == "content"):
             continue
         if name not in ("title", "content") and STAMP.match(value):
             return value
@@ -146,13 +145,13 @@ def time_nodes(tree: Tree) -> list[bool]:
             node = tree.nodes[of]
             found[of] = is_time(piece, node.tag == "time" or bool(node.names and TIMED_NAME.search(node.names)))
     for at, node in enumerate(tree.nodes):
-        if node.keys and not found[at] and not TIME_NAMES.isdisjoint(node.keys):
-            found[at] = attribute_time(node.element, node.tag) is not None
+        if not found[at] and not TIME_NAMES.isdisjoint(node.attributes):
+            found[at] = attribute_time(node) is not None
     return found
 
 
-def leads_to_member(link: dom.Element) -> bool:
-    return MEMBER_LINK.search((link.get("href") or "").lower()) is not None
+def leads_to_member(link: Node) -> bool:
+    return MEMBER_LINK.search(link.attributes.get("href", "").lower()) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -166,12 +165,8 @@ def author_nodes(tree: Tree) -> list[bool]:
     for at, node in enumerate(tree.nodes):
         if node.last - node.first > 8 or node.last == node.first:
             continue
-        linked = node.tag == "a" and leads_to_member(node.element)
-        if (
-            linked
-            or (node.names and is_authors(node.names))
-            or ("itemprop" in node.keys and node.element.get("itemprop") in AUTHOR_PROPERTIES)
-        ):
+        linked = node.tag == "a" and leads_to_member(node)
+        if linked or (node.names and is_authors(node.names)) or node.attributes.get("itemprop") in AUTHOR_PROPERTIES:
             text = tree.short(at, 12)
             found[at] = 0 < len(text) <= 50 and text.lower() not in ACTIONS
     return found
@@ -188,8 +183,7 @@ def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
     at = 0
     while at < len(tree.nodes):
         node = tree.nodes[at]
-        named = bool(node.names) and node.tag in QUOTING and is_quotation(node.names)
-        if not CONTENT.search(node.names) if node.tag == "blockquote" else named:
+        if not CONTENT.search(node.names) if node.tag == "blockquote" else node.tag in QUOTING and node.names and is_quotation(node.names):
             found.append(at)
             for below in range(at, tree.nodes[at].stop):
                 for flag in flags:

@@ -256,7 +256,7 @@ def numbers(tree: Tree, selector: str) -> list[int]:
         elif step.tag:
             named = [at for at, node in enumerate(tree.nodes) if node.tag == step.tag]
         else:
-            named = [at for at, node in enumerate(tree.nodes) if step.attributes[0][0] in node.keys]
+            named = [at for at, node in enumerate(tree.nodes) if step.attributes[0][0] in node.attributes]
         fit = [at for at in named if _fits(tree.nodes[at], step)]  # one class of several is known of each
         if place and step.child:
             above = frozenset(found)
@@ -279,10 +279,10 @@ def _below(tree: Tree, nodes: Sequence[int], tops: Sequence[int]) -> list[int]:
 def _fits(node: Node, step: Step) -> bool:
     if step.tag not in (None, node.tag):
         return False
-    if len(step.classes) > 1 and not set(step.classes) <= set((node.element.get("class") or "").split()):
+    if len(step.classes) > 1 and not set(step.classes) <= set(node.attributes.get("class", "").split()):
         return False
     for key, value, begins in step.attributes:
-        found = node.element.get(key)
+        found = node.attributes.get(key)
         if found is None or not (found.startswith(value) if begins else found == value):
             return False
     return True

@@ -117,7 +117,8 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     for number, record in enumerate(records):
         paths[0].at[number] = record.nodes[0]
         for place, top in enumerate(record.nodes):
-            of_node[top] = 0 if len(record.nodes) == 1 else _enter(tree, paths, known, 0, top, min(place, 3))
+            name = signature(tree.nodes[top].names)
+            of_node[top] = 0 if len(record.nodes) == 1 else _enter(tree, paths, known, top, (0, tree.nodes[top].tag, name, min(place, 3)))
             if of_node[top]:
                 _count(tree, signs, paths[of_node[top]], number, top)
             at, seen = top + 1, 0
@@ -128,11 +129,11 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
                     at = node.stop
                     continue
                 seen += 1
-                among = 0
+                among, name = 0, signature(node.names) if node.names else ""
                 if node.tag not in UNCOUNTED:
-                    key = (node.parent, node.tag, signature(node.names))
+                    key = (node.parent, node.tag, name)
                     among = places[key] = places.get(key, -1) + 1
-                of_node[at] = _enter(tree, paths, known, of_node[node.parent], at, min(among, MAX_PLACE))
+                of_node[at] = _enter(tree, paths, known, at, (of_node[node.parent], node.tag, name, min(among, MAX_PLACE)))
                 _count(tree, signs, paths[of_node[at]], number, at)
                 at += 1
     whole = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
@@ -155,13 +156,11 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     return Overlay(paths, of_node, records)
 
 
-def _enter(tree: Tree, paths: list[Path], known: dict[Key, int], above: int, at: int, place: int) -> int:
-    node = tree.nodes[at]
-    key = (above, node.tag, signature(node.names), place)
+def _enter(tree: Tree, paths: list[Path], known: dict[Key, int], at: int, key: Key) -> int:
     path = known.get(key)
     if path is None:
         path = known[key] = len(paths)
-        paths.append(Path(above, node.tag, node.names))
+        paths.append(Path(key[0], key[1], tree.nodes[at].names))
     return path
 
 
@@ -173,10 +172,11 @@ def is_aside(names: str) -> bool:
 
 def _count(tree: Tree, signs: Signs, path: Path, number: int, at: int) -> None:
     path.at.setdefault(number, at)
-    if mass := tree.mass(at):
+    node = tree.nodes[at]
+    if mass := tree.plain[node.last] - tree.plain[node.first]:
         path.mass += mass
         path.masses[number] = path.masses.get(number, 0) + mass
-    stop = tree.nodes[at].stop
+    stop = node.stop
     path.times += signs.times[stop] > signs.times[at]
     path.authors += signs.authors[stop] > signs.authors[at]
 

@@ -119,12 +119,12 @@ def _images(scene: Scene, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
     skipped, following = frozenset(holes), body + 1
     while (at := following) < tree.nodes[body].stop:  # holes are not walked through, so posts in posts stay linear
         following = tree.nodes[at].stop if at in skipped else at + 1
-        element = tree.nodes[at].element
-        if at in skipped or tree.nodes[at].tag != "img" or len(found) >= MAX_IMAGES:
+        node = tree.nodes[at]
+        if node.tag != "img" or at in skipped or len(found) >= MAX_IMAGES:
             continue
-        url = source_of(element, scene.document.base)
-        small = any((size := element.get(name) or "").isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height"))
-        if url and not small and not ICON.search(url) and not SMILEY.search(f"{url} {element.get('class') or ''}"):
+        url = source_of(node.element, scene.document.base)
+        small = any((size := node.attributes.get(name, "")).isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height"))
+        if url and not small and not ICON.search(url) and not SMILEY.search(f"{url} {node.attributes.get('class', '')}"):
             found.setdefault(url, Image(url))
     return tuple(found.values())
 
@@ -134,10 +134,10 @@ def _number_of(tree: Tree, record: Record) -> str | None:
     linked = None
     for top in sorted(record.nodes):
         for at in range(top, min(tree.nodes[top].stop, top + LOOKED)):
-            element = tree.nodes[at].element
-            if match := NUMBERED.search(element.get("id") or ""):
+            node = tree.nodes[at]
+            if (own := node.attributes.get("id")) and (match := NUMBERED.search(own)):
                 return match[1]
-            if linked is None and tree.nodes[at].tag == "a" and OWN_LINK.search(href := element.get("href") or ""):
+            if linked is None and node.tag == "a" and OWN_LINK.search(href := node.attributes.get("href", "")):
                 found = FINDS.search(href)
                 linked = found[1] if found else None
     return linked

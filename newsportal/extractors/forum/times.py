@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -168,8 +169,8 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
     if not posted or len(posted) < HALF * len(places):
         return 0.0
     node = tree.nodes[posted[0]]
-    machine = node.tag in ("time", "abbr") or node.element.get("datetime") or node.element.get("itemprop")
-    texts = [_short_text(tree, at) or node.element.get("title") or "" for at in posted]
+    machine = node.tag in ("time", "abbr") or node.attributes.get("datetime") or node.attributes.get("itemprop")
+    texts = [_short_text(tree, at) or node.attributes.get("title", "") for at in posted]
     score = COVER * max(len(posted), covers.get(signature(path.names), 0)) / len(over.records)
     score += MARKED if machine else 0.0
     score += CALLED if TIMED_NAME.search(node.names) else 0.0
@@ -179,7 +180,7 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
     dates = [when for text in texts[:MAX_COMPARED] if (when := _moment(text, calendar)) is not None]
     if len(dates) >= max(3, HALF * min(len(texts), MAX_COMPARED)):
         score += RISING * (sum(after >= before for before, after in pairwise(dates)) / (len(dates) - 1) - HALF)
-    return score - (SAME if len(over.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
+    return score - (SAME if len(over.records) > 3 and len({*texts}) == 1 and not node.attributes.get("datetime") else 0.0)
 
 
 def _is_anothers(tree: Tree, at: int) -> bool:
@@ -209,7 +210,7 @@ def _short_text(tree: Tree, at: int) -> str:
 def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, str | None]:
     """The moment that a node tells, and how it is written: as readers see it, unless that is relative and an attribute says more."""
     node = tree.nodes[at]
-    told, shown = attribute_time(node.element, node.tag), _short_text(tree, at)
+    told, shown = attribute_time(node), _short_text(tree, at)
     # seconds or milliseconds since 1970
     when = parse_date(told, calendar.now) if told and STAMP.match(told) else _moment(told, calendar) if told else None
     if when is None and shown:
@@ -218,5 +219,6 @@ def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, s
     return when, written or None
 
 
+@lru_cache(maxsize=1024)  # the time of a post is read to find its place, to see whether a hint is one, and for the post
 def _moment(text: str, calendar: Calendar) -> datetime | None:
     return moment(text, calendar.now, calendar.zone, calendar.day_first)

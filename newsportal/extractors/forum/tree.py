@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -29,21 +29,22 @@ SPACE: Final = " "  # Pieces of their own: where nothing but white space stands.
 HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 HIDDEN_WORD: Final = "hidden"  # A node that the page hides has it among its names
 _DIGITS: Final = re.compile(r"\d+")
+_NONE: Final[Mapping[str, str]] = {}  # the attributes of an element without any
 
 
 @dataclass(slots=True)
 class Node:
     """An element. ``names``: its classes, and its id behind ``#``, without figures, a space on either side of each. ``stop``: the number
-    after its subtree's last node; ``first`` and ``last``: its range of pieces; ``keys``: of its attributes."""
+    after its subtree's last node; ``first`` and ``last``: its range of pieces; ``attributes``: all of them, read once."""
 
     element: dom.Element
     parent: int
     tag: str
     names: str
-    stop: int = 0
-    first: int = 0
+    attributes: Mapping[str, str]
+    first: int
     last: int = 0
-    keys: list[str] = field(default_factory=list)
+    stop: int = 0
 
 
 @dataclass
@@ -79,8 +80,8 @@ class Tree:
         """Word of a class → the nodes that have it, in page order."""
         found: dict[str, list[int]] = {}
         for at, node in enumerate(self.nodes):
-            if "class" in node.keys:
-                for word in dict.fromkeys((node.element.get("class") or "").split()):
+            if name := node.attributes.get("class"):
+                for word in dict.fromkeys(name.split()):
                     found.setdefault(word, []).append(at)
         return found
 
@@ -153,51 +154,54 @@ def read_tree(body: dom.Element) -> Tree:
     current, links, kept = -1, 0, 0
     events = dom.walk(body)
     nodes, pieces, owner, linked = tree.nodes, tree.pieces, tree.owner, tree.linked
+    top: dom.Element | None = None  # the element of the current node
+    last = BREAK  # the last piece
     for event, element in events:
         tag = element.tag
-        breaks = tag in dom.BREAKING
+        breaks = last is not BREAK and tag in dom.BREAKING
         if event == "start":
-            shown = tag != "noscript" or sum(map(len, map(str.strip, element.itertext()))) >= NOSCRIPT_CHARS
-            if tag in NEVER or not shown or len(nodes) >= MAX_NODES:
+            hidden = tag == "noscript" and sum(map(len, map(str.strip, element.itertext()))) < NOSCRIPT_CHARS
+            if hidden or tag in NEVER or len(nodes) >= MAX_NODES:
                 events.skip_subtree()  # its end event follows, and with it the tail
                 continue
-            if breaks and pieces and pieces[-1] is not BREAK:
-                pieces.append(BREAK)
+            if breaks:
+                pieces.append(last := BREAK)
                 owner.append(current)
                 linked.append(False)
-            keys = element.keys()
-            nodes.append(Node(element, current, tag, _names_of(element, keys) if keys else "", 0, len(pieces), 0, keys))
-            current = len(nodes) - 1
+            attributes = dict(element.items()) or _NONE
+            nodes.append(Node(element, current, tag, _names_of(attributes) if attributes else "", attributes, len(pieces)))
+            current, top = len(nodes) - 1, element
             links += tag == "a"
             kept += tag == "pre"
             text = element.text
         else:
             text = element.tail if element is not body else None
-            if nodes[current].element is element:
+            if top is element:
                 node = nodes[current]
                 node.stop, node.last, current = len(nodes), len(pieces), node.parent
+                top = nodes[current].element
                 links -= tag == "a"
                 kept -= tag == "pre"
-                if breaks and pieces and pieces[-1] is not BREAK:
-                    pieces.append(BREAK)
+                if breaks:
+                    pieces.append(last := BREAK)
                     owner.append(current)
                     linked.append(False)
         if text:
             if not text.isspace():
-                text = text if kept else text.replace("\n", " ")
-            elif not pieces or pieces[-1] is BREAK or pieces[-1] is SPACE:
+                last = text if kept else text.replace("\n", " ")
+            elif last is BREAK or last is SPACE:
                 continue
             else:
-                text = SPACE
-            pieces.append(text)
+                last = SPACE
+            pieces.append(last)
             owner.append(current)
             linked.append(links > 0)
     return tree
 
 
-def _names_of(element: dom.Element, keys: Sequence[str]) -> str:
-    name, ident = element.get("class") or "", element.get("id") or ""
-    hidden = "hidden" in keys or ("style" in keys and HIDDEN.search(element.get("style") or ""))
+def _names_of(attributes: Mapping[str, str]) -> str:
+    name, ident = attributes.get("class", ""), attributes.get("id", "")
+    hidden = "hidden" in attributes or ("style" in attributes and HIDDEN.search(attributes["style"]))
     names = _names(name, ident) if name or ident else ""
     return f"{names or ' '}{HIDDEN_WORD} " if hidden else names
 
