@@ -7,32 +7,24 @@ there is little to do. Tests of how a process starts or of its memory start a re
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import runpy
 import signal
 import sys
-from contextlib import chdir, suppress
+from contextlib import suppress
 from functools import cache
-from multiprocessing import forkserver
-from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext
+from multiprocessing.connection import wait
 from pathlib import Path
 from shutil import rmtree
 from subprocess import CompletedProcess, TimeoutExpired
 from tempfile import mkdtemp
-from threading import Timer
+from threading import Lock, Timer
 from typing import Any, Self, TextIO
 from weakref import finalize
 
+from tests import fork_server
 
-@cache
-def _processes() -> ForkServerContext:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.crawl_imports"])
-    with chdir(Path(__file__).parent.parent):  # where the server of forks finds it
-        forkserver.ensure_running()
-    return context
+_keep_server = cache(fork_server.connect)
+"""A connection from this process's first command to its end."""
 
 
 class Started:
@@ -63,22 +55,20 @@ class Started:
         for file in self._written:
             file.touch()
         self._piped = piped
-        streams: list[str | Connection] = [os.devnull, *map(str, self._written)]
+        files = [os.open(path, os.O_RDWR | os.O_APPEND) for path in (os.devnull, *self._written)]
         if piped:
-            streams[0], self.stdin = _pipe("w")
-            streams[1], self.stdout = _pipe("r")
+            self.stdin, self.stdout = _pipe(files, 0, "w"), _pipe(files, 1, "r")
             for pipe in (self.stdin, self.stdout):
                 finalize(self, pipe.close)
-        if merged:
-            streams[2] = streams[1]
-        program = (script, module, words, str(cwd or Path.cwd()), {**os.environ, **environ})
-        self._process = _processes().Process(target=_become, args=(program, streams), daemon=True)
-        self._process.start()
-        for stream in streams[:2]:
-            if isinstance(stream, Connection):
-                stream.close()
-        assert self._process.pid is not None
-        self.pid = self._process.pid
+        program = (script, module, words, str(cwd or Path.cwd()), {**os.environ, **environ}, sys.path)
+        _keep_server()
+        self._reading = Lock()
+        self._connection = fork_server.connect()
+        finalize(self, self._connection.close)
+        self._ended: int | None = None
+        self.pid = fork_server.ask(self._connection, program, [*files[:2], files[1 if merged else 2]])
+        for file in files:
+            os.close(file)
 
     def __enter__(self) -> Self:
         return self
@@ -93,16 +83,19 @@ class Started:
 
     @property
     def returncode(self) -> int | None:
-        return self._process.exitcode
+        with self._reading:
+            if self._ended is None and wait([self._connection], 0):
+                self._ended = fork_server.read_number(self._connection)
+        return self._ended
 
     def poll(self) -> int | None:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        self._process.join(timeout)
-        if self.returncode is None:
+        wait([self._connection], timeout)
+        if (status := self.returncode) is None:
             raise TimeoutExpired(self.args, timeout or 0.0, *self._texts())
-        return self.returncode
+        return status
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         if self._piped:
@@ -153,37 +146,9 @@ def crawl(sources: Path, *options: str) -> dict[str, Any]:
     return report
 
 
-def _pipe(ours: str) -> tuple[Connection, TextIO]:
-    """The process's end of a pipe, and ours, to be written to or read from."""
+def _pipe(files: list[int], number: int, ours: str) -> TextIO:
+    """Our end of a pipe, to be written to or read from; the other is the process's file of this number."""
+    os.close(files[number])
     read, write = os.pipe()
-    if ours == "w":
-        return Connection(read, writable=False), open(write, "w", buffering=1, encoding="utf-8")
-    return Connection(write, readable=False), open(read, encoding="utf-8")
-
-
-def _become(program: tuple[Path | str | None, str, tuple[str, ...], str, dict[str, str]], streams: list[str | Connection]) -> None:
-    script, module, words, cwd, environ = program
-    for number, stream in enumerate(streams):
-        opened = os.open(stream, os.O_RDWR | os.O_APPEND) if isinstance(stream, str) else stream.fileno()
-        os.dup2(opened, number)
-        if isinstance(stream, str):
-            os.close(opened)
-    for stream in streams:
-        if isinstance(stream, Connection):
-            stream.close()
-    assert "tests.crawl_imports" in sys.modules, "the server of forks could not import it, and says nothing of that"
-    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]  # it may have processes of its own
-    os.chdir(cwd)
-    os.environ.clear()
-    os.environ.update(environ)
-    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
-    sys.stdout = os.fdopen(1, "w", 1 if "PYTHONUNBUFFERED" in environ else -1, encoding="utf-8", closefd=False)
-    sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
-    sys.argv = [module, *words]
-    if script is None:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
-    elif isinstance(script, Path):
-        sys.path.insert(0, str(script.parent))
-        runpy.run_path(str(script), run_name="__main__")
-    else:
-        exec(compile(script, "<script>", "exec"), {"__name__": "__main__"})
+    files[number] = read if ours == "w" else write
+    return open(write, "w", buffering=1, encoding="utf-8") if ours == "w" else open(read, encoding="utf-8")

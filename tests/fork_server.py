@@ -1,0 +1,162 @@
+"""The process from which commands of the tests fork: one for all processes of a run, since what it imports takes seconds.
+
+The first process that needs it starts it. It ends when none is connected to it any more, and a command ends with the connection of who
+asked for it, so that nothing stays behind a run that was killed.
+
+A client sends the size of a pickled program, with three open files (input, output, errors), and the program. It is sent the process's
+number, and its exit status at its end. One that sends nothing only keeps the server.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import multiprocessing
+import os
+import pickle
+import runpy
+import signal
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkProcess
+from pathlib import Path
+from socket import AF_UNIX, recv_fds, send_fds, socket
+from subprocess import Popen
+from tempfile import gettempdir
+
+ADDRESS = Path(gettempdir(), f"newsportal-forks-{os.environ.get('PYTEST_XDIST_TESTRUNUID', os.getpid())}")
+NUMBER = struct.Struct("q")
+
+Program = tuple[Path | str | None, str, tuple[str, ...], str, dict[str, str], list[str]]
+"""Script, module, words, current directory, environment, where modules are."""
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Nobody else connects, starts a server or ends one."""
+    with Path(gettempdir(), f"newsportal-forks-{os.getuid()}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def connect() -> socket:
+    """A connection to the server of the run, which is started by the first."""
+    client = socket(AF_UNIX)
+    with _locked():
+        try:
+            client.connect(str(ADDRESS))
+        except (FileNotFoundError, ConnectionRefusedError):
+            ADDRESS.unlink(missing_ok=True)
+            _start_server()
+            client.connect(str(ADDRESS))
+    return client
+
+
+def _start_server() -> None:
+    with socket(AF_UNIX) as listener:
+        listener.bind(str(ADDRESS))
+        listener.listen(256)
+        words = [sys.executable, "-m", "tests.fork_server", str(ADDRESS), str(listener.fileno())]
+        server = Popen(words, cwd=Path(__file__).parent.parent, pass_fds=[listener.fileno()])
+        server.returncode = 0  # it ends by itself: nobody waits for it, and nobody need be warned of that
+
+
+def ask(client: socket, program: Program, files: list[int]) -> int:
+    """Start ``program``; the number of its process."""
+    message = pickle.dumps(program)
+    send_fds(client, [NUMBER.pack(len(message))], files)
+    client.sendall(message)
+    return read_number(client)
+
+
+def read_number(client: socket) -> int:
+    message = client.recv(NUMBER.size)
+    assert message, "the server of forks ended: its errors are above"
+    number: int = NUMBER.unpack(message)[0]
+    return number
+
+
+def serve(listener: socket, address: Path) -> None:
+    commands: dict[socket, ForkProcess | None] = {}  # of each client
+    while commands or _is_asked(listener, address):
+        ready = wait([listener, *commands, *(command.sentinel for command in commands.values() if command)])
+        if listener in ready:
+            commands[listener.accept()[0]] = None
+        for client, command in list(commands.items()):
+            if command is None and client in ready:
+                command = commands[client] = _start(client, [listener, *commands])
+                ended = command is None
+            else:
+                ended = command is not None and (command.sentinel in ready or client in ready)
+            if ended:
+                del commands[client]
+                _end(client, command)
+
+
+def _is_asked(listener: socket, address: Path) -> bool:
+    """Whether somebody waits to be accepted; else nobody may come any more."""
+    with _locked():
+        if wait([listener], 0):
+            return True
+        address.unlink()
+        return False
+
+
+def _start(client: socket, inherited: list[socket]) -> ForkProcess | None:
+    """The process that ``client`` asks for; ``None`` if it left."""
+    size, files, *_ = recv_fds(client, NUMBER.size, 3)
+    if not size:
+        return None
+    with client.makefile("rb") as sent:
+        program: Program = pickle.loads(sent.read(NUMBER.unpack(size)[0]))
+    command = multiprocessing.get_context("fork").Process(target=_become, args=(program, files, inherited))
+    command.start()
+    for file in files:
+        os.close(file)
+    with suppress(ConnectionError):  # it is killed when the connection is looked at
+        client.sendall(NUMBER.pack(command.pid or 0))
+    return command
+
+
+def _end(client: socket, command: ForkProcess | None) -> None:
+    if command is not None:
+        if not wait([command.sentinel], 0):
+            command.kill()
+        command.join()
+        with suppress(ConnectionError):
+            client.sendall(NUMBER.pack(command.exitcode or 0))
+    client.close()
+
+
+def _become(program: Program, files: list[int], inherited: list[socket]) -> None:
+    script, module, words, cwd, environ, sys.path[:] = program
+    for connection in inherited:
+        connection.close()
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    for file in files:
+        os.close(file)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environ)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", 1 if "PYTHONUNBUFFERED" in environ else -1, encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    sys.argv = [module, *words]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if script is None:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    elif isinstance(script, Path):
+        sys.path.insert(0, str(script.parent))
+        runpy.run_path(str(script), run_name="__main__")
+    else:
+        exec(compile(script, "<script>", "exec"), {"__name__": "__main__"})
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import_module("tests.crawl_imports")
+    serve(socket(fileno=int(sys.argv[2])), Path(sys.argv[1]))

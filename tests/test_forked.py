@@ -1,0 +1,44 @@
+"""The server of forks: what it starts ends with who asked for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import monotonic, sleep
+
+import pytest
+
+from tests import fork_server
+from tests.forked import Started, run
+
+pytestmark = pytest.mark.slow
+
+
+def there(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_command_ends_with_its_client() -> None:
+    with Started(script="input()", piped=True) as kept:  # as the server is until the end of this test
+        client, nothing = fork_server.connect(), os.open(os.devnull, os.O_RDWR)
+        program = ("import signal; signal.pause()", "", (), "/", dict(os.environ), sys.path)
+        process = fork_server.ask(client, program, [nothing] * 3)
+        assert there(process)
+        client.close()
+        os.close(nothing)
+        until = monotonic() + 600
+        while there(process):
+            assert monotonic() < until
+            sleep(0.01)
+        kept.stdin.write("\n")
+        assert kept.communicate() == ("", "")
+        assert kept.returncode == 0
+
+
+def test_a_command_answers_with_its_status_and_output() -> None:
+    done = run("a", script="import os, sys; print(sys.argv[1:], os.environ['A']); sys.exit('wrong')", A="b")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "['a'] b\n", "wrong\n")
