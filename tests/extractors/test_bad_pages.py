@@ -110,6 +110,8 @@ def fork(run: Callable[..., dict[str, Any]], *args: Any, **about: str) -> None:
 
 
 def main() -> None:
+    for algorithm in EXTRACTORS:
+        read(algorithm, ARTICLE.encode())  # what an algorithm loads first, forks need not load again
     for name in BIG:
         fork(read_by_all, name, name=name)
 

@@ -7,15 +7,16 @@ import signal
 import socket
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Started
 
 from newsportal.crawl.middlewares import RobotsDenied
 from newsportal.errors import EgressDenied, FetchFailed, RenderFailed
@@ -386,7 +387,10 @@ def test_a_browser_that_stops_answering_is_ended(render: Render, site: Any, resp
 
 
 CRAWLING = """
+import os
 import sys
+
+os.setsid()
 from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess
 
@@ -409,20 +413,10 @@ print("modules", sorted(name for name in sys.modules if "playwright" in name)[:1
 
 
 @pytest.fixture
-def crawling(site: Any) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """A crawl of rendered pages in a process and process group of its own."""
-    started = []
-
-    def start(*paths: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", textwrap.dedent(CRAWLING), str(site.port), *map(site.url, paths)]
-        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))
-        return started[-1]
-
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+def crawling(site: Any) -> Iterator[Callable[[str], Started]]:
+    """A crawl of a rendered page in a process and process group of its own."""
+    with ExitStack() as started:
+        yield lambda path: started.enter_context(Started(str(site.port), site.url(path), script=CRAWLING, piped=True))
 
 
 def _alive(pids: list[int]) -> list[int]:
@@ -444,9 +438,9 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def _browsing(process: subprocess.Popen[str], site: Any) -> list[int]:
+def _browsing(process: Started, site: Any) -> list[int]:
     """Processes that a crawl has started, once its page hangs in the browser."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     while time.monotonic() < until:
         found = family(process.pid)
         kinds = [_command(pid) for pid in found]
@@ -457,7 +451,7 @@ def _browsing(process: subprocess.Popen[str], site: Any) -> list[int]:
 
 
 def _gone(pids: list[int]) -> bool:
-    until = time.monotonic() + 15
+    until = time.monotonic() + 600
     while _alive(pids) and time.monotonic() < until:
         time.sleep(0.1)
     return not _alive(pids)
@@ -466,7 +460,7 @@ def _gone(pids: list[int]) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
 @pytest.mark.parametrize("group", [False, True], ids=["the crawl alone", "as Ctrl+C does"])
 def test_no_browser_is_left_when_the_crawl_is_ended(
-    crawling: Callable[..., subprocess.Popen[str]], site: Any, response: Any, number: signal.Signals, group: bool
+    crawling: Callable[[str], Started], site: Any, response: Any, number: signal.Signals, group: bool
 ) -> None:
     site.routes["/in"] = response(b"", content_type="text/javascript")
     site.routes["/"] = html("<script src=/in></script><script>setTimeout(() => { while (true); }, 200)</script>")
@@ -478,22 +472,21 @@ def test_no_browser_is_left_when_the_crawl_is_ended(
     if number != signal.SIGKILL:
         time.sleep(0.5)
         (os.killpg if group else os.kill)(process.pid, number)  # the second time, Scrapy does not wait for the page
-    process.wait(60)
+    process.wait(600)
     assert _gone(pids), [Path(f"/proc/{pid}/cmdline").read_bytes()[:200] for pid in _alive(pids)]
 
 
-def test_no_browser_is_left_at_the_end_and_none_started_without_need(
-    crawling: Callable[..., subprocess.Popen[str]], site: Any, response: Any
-) -> None:
+def test_no_browser_is_left_at_the_end_and_none_started_without_need(crawling: Callable[[str], Started], site: Any, response: Any) -> None:
     numbers = count()
     site.routes["/in"] = lambda seen: (next(numbers), time.sleep(2), response(b""))[2]
     site.routes["/"] = html("<script src=/in></script>")
     process = crawling("/")
     pids = _browsing(process, site)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=600)
     assert f"page {site.url('/')}" in said
     assert _gone(pids)
     site.routes["/feed"] = response(b"<rss/>", content_type="application/rss+xml")
-    said, _ = crawling("/feed").communicate(timeout=60)
+    command = [sys.executable, "-c", CRAWLING, str(site.port), site.url("/feed")]  # which has imported nothing before
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout
     assert f"page {site.url('/feed')}" in said
     assert "modules []" in said

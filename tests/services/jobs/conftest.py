@@ -85,6 +85,11 @@ class Scrapyd:
         until(lambda: self.job(id) == "finished", f"the end of job {id}")
 
 
+@pytest.fixture(scope="session")
+def new_scrapyd() -> type[Scrapyd]:
+    return Scrapyd
+
+
 @pytest.fixture
 def scrapyd(tmp_path: Path) -> Iterator[Scrapyd]:
     server = Scrapyd(tmp_path / "scrapyd")

@@ -6,8 +6,10 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import pytest
 import yaml
@@ -39,6 +41,16 @@ def schedule(scrapyd: Any, project: str, spider: str, *arguments: tuple[str, str
     return str(scrapyd.server.post("schedule", fields)["jobid"])
 
 
+@pytest.fixture(scope="module")
+def beside(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server whose folder has the project's configuration: it has looked for the spiders of the installed package once."""
+    server = new_scrapyd(tmp_path_factory.mktemp("beside"))
+    shutil.copy(ROOT / "scrapy.cfg", server.folder)
+    server.start()
+    yield server
+    server.stop()
+
+
 def test_an_egg_with_its_sources_crawls_and_its_log_and_report_are_found(scrapyd: Any, sources: Path, rows: Any, web: MadeUpWeb) -> None:
     scrapyd.start(NEWSPORTAL_HOME=str(scrapyd.folder / "home"))
     done = deploy(scrapyd, "--sources", str(sources), "--json")
@@ -61,28 +73,24 @@ def test_an_egg_with_its_sources_crawls_and_its_log_and_report_are_found(scrapyd
     assert [name for name in reports if name.endswith(f"-{rss}-rss")], reports
 
 
-def test_the_package_beside_a_configuration_needs_no_egg_and_reads_a_file_outside(scrapyd: Any, sources: Path, rows: Any) -> None:
-    shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
-    scrapyd.start()
-    job = schedule(scrapyd, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
-    scrapyd.finished(job)
-    log = scrapyd.server.text(f"/logs/default/rss/{job}.log")
+def test_the_package_beside_a_configuration_needs_no_egg_and_reads_a_file_outside(beside: Any, sources: Path, rows: Any) -> None:
+    job = schedule(beside, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
+    beside.finished(job)
+    log = beside.server.text(f"/logs/default/rss/{job}.log")
     assert f"{sources}; the store is" in log, log
     assert set(rows(sources.parent / "data" / "newsportal.db", STORED)) == {("feed:海棠都市网",)}
 
 
-def test_a_job_that_is_cancelled_ends_in_order(scrapyd: Any, sources: Path, rows: Any, until: Any) -> None:
-    shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
+def test_a_job_that_is_cancelled_ends_in_order(beside: Any, sources: Path, rows: Any, until: Any) -> None:
     values = yaml.safe_load(sources.read_text("utf-8"))
     values["politeness"] = {**values.get("politeness", {}), "delay": 1}
     sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
-    scrapyd.start(NEWSPORTAL_SOURCES=str(sources))
     store = sources.parent / "data" / "newsportal.db"
-    job = schedule(scrapyd, "default", "rss")
+    job = schedule(beside, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"))
     until(lambda: rows(store, STORED), "the first article")
-    assert scrapyd.server.post("cancel", [("project", "default"), ("job", job)])["prevstate"] == "running"
-    scrapyd.finished(job)
-    log = scrapyd.server.text(f"/logs/default/rss/{job}.log")
+    assert beside.server.post("cancel", [("project", "default"), ("job", job)])["prevstate"] == "running"
+    beside.finished(job)
+    log = beside.server.text(f"/logs/default/rss/{job}.log")
     assert "Spider closed (shutdown)" in log
     assert "Traceback" not in log
     assert [json.loads(report)["reason"] for (report,) in rows(store, "SELECT report FROM runs")] == ["shutdown"]
@@ -101,9 +109,9 @@ def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: 
     egg = tmp_path / "theirs.egg"
     built = subprocess.run([sys.executable, "-c", script, str(egg)], cwd=project, capture_output=True, text=True, timeout=600, check=False)
     assert built.returncode == 0, built.stderr
-    done = deploy(scrapyd, "--egg", str(egg))
+    done = deploy(scrapyd, "--egg", str(egg), "--version", "1.0")
     assert done.returncode == 0, done.stderr
-    job = schedule(scrapyd, "newsportal", "rss")
+    job = schedule(scrapyd, "newsportal", "rss", ("_version", "0001_0000"))
     scrapyd.finished(job)
     assert rows(sources.parent / "data" / "newsportal.db", STORED)
 
@@ -131,9 +139,16 @@ def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sourc
     assert (away.returncode, "is it running?" in away.stderr) == (1, True), away.stderr
 
 
-def test_a_version_that_the_server_would_not_run_is_a_failure(scrapyd: Any, sources: Path) -> None:
+def test_a_version_that_the_server_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -> None:
+    """The egg holds one spider, which is soon found: what the server runs is a matter of names."""
+    egg = tmp_path / "small.egg"
+    with ZipFile(egg, "w") as small:
+        small.writestr("EGG-INFO/PKG-INFO", "Metadata-Version: 2.1\nName: small\nVersion: 1\n")
+        small.writestr("EGG-INFO/entry_points.txt", "[scrapy]\nsettings = small\n")
+        small.writestr("small.py", 'SPIDER_MODULES = ["small_spiders"]\n')
+        small.writestr("small_spiders.py", 'from scrapy import Spider\n\nclass Small(Spider):\n    name = "small"\n')
     scrapyd.start()
     for version, status in (("1.9", 0), ("1.10", 0), ("1.2", 1)):
-        done = deploy(scrapyd, "--sources", str(sources), "--version", version)
+        done = deploy(scrapyd, "--egg", str(egg), "--version", version)
         assert done.returncode == status, done.stderr
     assert "goes on running 0001_0010" in done.stderr
