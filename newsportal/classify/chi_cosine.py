@@ -125,9 +125,7 @@ class ChiCosine:
 def _counts(title: str, text: str) -> Counter[str]:
     """How often each word stands in an article: words of two and more characters that are no stop words."""
     counts = Counter(forward_maximum(f"{title}\n{text}" if title else text))
-    for word in [word for word in counts if len(word) == 1 or word in STOP_WORDS]:
-        del counts[word]
-    return counts
+    return Counter({word: times for word, times in counts.items() if len(word) > 1 and word not in STOP_WORDS})
 
 
 def _fit(counts: Sequence[Counter[str]], of: NDArray[np.intp], labels: int) -> tuple[list[str], Matrix, Matrix]:

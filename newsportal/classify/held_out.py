@@ -50,12 +50,8 @@ def warnings(labels: Sequence[str], held: Sequence[str]) -> tuple[Message, ...]:
     counts, measured = Counter(labels), set(held)
     few = [f"{label} ({count})" for label, count in sorted(counts.items()) if count < FEW]
     not_measured = sorted(set(counts) - measured)
-    told = []
-    if few:
-        told.append(Message("train.few", few=FEW, labels=", ".join(few)))
-    if measured and not_measured:
-        told.append(Message("train.unmeasured", labels=", ".join(not_measured)))
-    return tuple(told)
+    short = (Message("train.few", few=FEW, labels=", ".join(few)),) if few else ()
+    return short + ((Message("train.unmeasured", labels=", ".join(not_measured)),) if measured and not_measured else ())
 
 
 Places = NDArray[np.intp]

@@ -151,13 +151,8 @@ def _words(title: str, both: str) -> dict[str, float]:
     counts = Counter(words)
     known = _table().get
     usual = known(USUAL) or 0.0
-    values = {}
-    for word in counts:
-        value = known(word)
-        if value is None:
-            value = _unknown(word, usual)
-        if value > 0.0:
-            values[word] = value
+    valued = ((word, _unknown(word, usual) if (value := known(word)) is None else value) for word in counts)
+    values = {word: value for word, value in valued if value > 0.0}
     often = {word: float(counts[word]) for word in values}
     for (left, right), times in _broken(words, counts, values).items():
         joined = left + right

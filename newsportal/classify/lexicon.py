@@ -184,10 +184,8 @@ def least(text: str) -> float:
 def plain(words: Sequence[str]) -> Iterator[str]:
     """Words as they are looked for, without those that would be found everywhere (a single Chinese character, a single letter)."""
     lines = "\n".join(word.replace("\n", " ").replace("_", " ") for word in words)
-    for word in fold_characters(lines).split("\n"):
-        joined = " ".join(word.split())
-        if len(joined) > 1:
-            yield joined
+    joined = (" ".join(word.split()) for word in fold_characters(lines).split("\n"))
+    return (word for word in joined if len(word) > 1)
 
 
 @cache

@@ -189,7 +189,6 @@ def _cut(text: str) -> Iterator[tuple[str, int, int]]:
     """What ``text`` is cut into, marks too, with its places."""
     end = 0
     for word in segment(text):
-        start = text.find(word, end)
-        if start >= 0:
+        if (start := text.find(word, end)) >= 0:
             end = start + len(word)
             yield word, start, end

@@ -179,9 +179,6 @@ def _f1_figures(scores: Matrix, truth: Truth, curves: Matrix, held: NDArray[np.i
 def _warnings(examples: Sequence[Example], used: Sequence[Example], labels: Sequence[str]) -> tuple[Message, ...]:
     counts = Counter(label for example in examples for label in example.labels)
     few = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
-    told = []
-    if few:
-        told.append(Message("train.hardly", few=FOLDS, labels=", ".join(few)))
-    if len(used) < len(examples):
-        told.append(Message("train.bounded", used=len(used), all=len(examples)))
-    return tuple(told)
+    hardly = (Message("train.hardly", few=FOLDS, labels=", ".join(few)),) if few else ()
+    bounded = (Message("train.bounded", used=len(used), all=len(examples)),) if len(used) < len(examples) else ()
+    return hardly + bounded

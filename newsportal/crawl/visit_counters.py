@@ -136,8 +136,7 @@ class VisitCounters:
             return frozenset(self._parts)
 
     def taken(self, now: datetime, going: Collection[str] = (), *, away: bool = False) -> list[Visit]:
-        """Take the counts, a part a source. Of visits still ``going``, failures to reach a host wait for the end; while the network is
-        ``away`` they are dropped."""
+        """Take the counts, a part a source. Unreached hosts of visits still ``going`` wait; with the network ``away`` they are dropped."""
         with self._lock:
             counted, self._parts = self._parts, defaultdict(_Part)
             lost = {source for source, part in counted.items() if part.unreached}

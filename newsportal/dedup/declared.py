@@ -124,8 +124,7 @@ class Content:
 
 
 def agree(one: Content, other: Content) -> bool:
-    """Whether two pages show one article: nearly all of the shorter text, with its numbers, is in the longer, on one day. Stubs: the
-    title, too."""
+    """Whether two pages show one article: nearly all the shorter text with its numbers is in the longer, on one day. Stubs: titles, too."""
     if one.published and other.published and abs(one.published - other.published) > SAME_DAY:
         return False
     short, long = sorted((letters((one.text or "")[:MOST]), letters((other.text or "")[:MOST])), key=len)

@@ -195,7 +195,9 @@ class ShingleIndex:
         most = np.sort(np.argsort(-counts, kind="stable")[:CLOSE])
         found = numbers[first[most]]
         facts = zip(found.tolist(), counts[most].tolist(), self._facts[2, found - self._base].tolist(), strict=True)
-        return Likely([number for number, count, length in facts if _is_hopeful(new, length, count)], new.runs[~rare])
+        sampled = ((*fact, min(new.limit, index_limit(fact[-1])) / ALL) for fact in facts)
+        hopeful = [number for number, count, length, part in sampled if count >= HOPEFUL * part * min(new.length, length)]
+        return Likely(hopeful, new.runs[~rare])
 
     def forget(self, first: int) -> None:
         """Forget the documents whose number is below ``first``; the room is freed now and then."""
@@ -226,12 +228,6 @@ class ShingleIndex:
                 different = np.bincount((pairs[changes(pairs)] >> HALF).astype(np.intp), minlength=runs)
                 rare &= different < limit
         return rare
-
-
-def _is_hopeful(new: Fingerprint, length: int, shared: int) -> bool:
-    """Whether a text shares enough with one of ``length`` runs, of what a repost would share in the index."""
-    sampled = min(new.limit, index_limit(length)) / ALL
-    return shared >= HOPEFUL * sampled * min(new.length, length)
 
 
 def indexed(runs: Codes, length: int) -> Codes:

@@ -51,8 +51,7 @@ class ClassifyPipeline(Stage):
     def setup(self) -> None:
         sources = self.tracker.sources
         self._least = sources.classifier.good_enough
-        enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
-        self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
+        self._rules = tuple(topic.rule for topic in sources.topics if topic.enabled)
         places = [source for source in sources.all() if isinstance(source, ArticlePlace | Gallery)]
         self._languages = {feed.key: feed.language for feed in sources.feeds if feed.language}
         self._of_source = {place.key: place.topics for place in places}
@@ -93,14 +92,12 @@ class ClassifyPipeline(Stage):
         for name in dict.fromkeys((*by, *(rule.name for rule in self._rules))):
             loaded = self._model(topics.corpus_of(name), article)
             score = _score(loaded, article) if loaded else None
-            mark = topics.marked(name, by.get(name), score, loaded.name if loaded else "")
-            if mark is not None:
+            if mark := topics.marked(name, by.get(name), score, loaded.name if loaded else ""):
                 found.append(mark)
-        marks = tuple(found)
         return replace(
             article,
-            topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in marks)))),
-            topic_marks=marks,
+            topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in found)))),
+            topic_marks=tuple(found),
             keywords=tuple(word.word for word in (keywords(article.title or "", article.text or "") if words is None else words)),
             category=choice.category,
             category_by=choice.by,

@@ -43,9 +43,5 @@ class ContentPipeline(Stage):
 
 def doubts(article: Article, found: Extraction) -> list[str]:
     """How well an article was read, as columns of a visit: ``shaky``, ``garbled``. A rule's text, or the feed's, is taken at its word."""
-    columns = []
-    if article.text is None and found.confidence is not None and found.confidence < SURE:
-        columns.append("shaky")
-    if garbled(article.text or found.text or ""):
-        columns.append("garbled")
-    return columns
+    shaky = article.text is None and found.confidence is not None and found.confidence < SURE
+    return ["shaky"] * shaky + ["garbled"] * garbled(article.text or found.text or "")

@@ -19,8 +19,7 @@ class ThreadPipeline(Stage):
 
     def setup(self) -> None:
         sources = self.tracker.sources
-        enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
-        self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
+        self._rules = tuple(topic.rule for topic in sources.topics if topic.enabled)
         self._of_source = {forum.key: forum.topics for forum in sources.forums}
         self._brought: dict[str, Counter[str]] = {}
 

@@ -203,8 +203,7 @@ def _last(node: CommentedMap | CommentedSeq) -> Any:
 
 @contextlib.contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """One writer of ``path`` at a time, over all processes of this machine (where the system has no such locks, who writes must compare).
-    Raises ``OSError``."""
+    """One writer of ``path`` at a time on a machine (where the system has no such locks, who writes must compare). Raises ``OSError``."""
     try:
         import fcntl
     except ImportError:

@@ -121,8 +121,7 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
 
 
 def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -> Sources:
-    """The sources in ``content``; messages name ``path``, and relative paths start from its folder. Raises ``SourcesError`` with every
-    mistake."""
+    """The sources in ``content``; messages name ``path``, relative paths start from its folder. Raises ``SourcesError``: all mistakes."""
     try:
         tree = read(content)
     except Unreadable as error:

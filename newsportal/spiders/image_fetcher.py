@@ -151,8 +151,7 @@ class ImageFetcher:
     async def _once(self, name: str, image: Image, gallery: Gallery, *, whole: bool) -> Picture:
         """Look, unless this process has seen the picture or another story is looking at it just now. Raises ``Interrupted``."""
         while name in self._under_way:
-            found = await asyncio.shield(self._under_way[name])
-            if found is not None:
+            if (found := await asyncio.shield(self._under_way[name])) is not None:
                 return found
         if name in self._seen:
             return self._seen[name]

@@ -206,8 +206,7 @@ def xpath(node: Element, expression: str) -> list[object]:
 
 
 def text_of(node: Element, most: int | None = None) -> str:
-    """The visible text below ``node`` on one line, cleaned; of its first ``most`` elements alone, where the elements of a page may lie in
-    one another and each is read."""
+    """The visible text below ``node`` on one line, cleaned; of its first ``most`` elements alone, where many in one another are read."""
     return clean("".join(_text(node, " ", most)) if len(node) else node.text or "")
 
 

@@ -129,9 +129,7 @@ def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
     match = HEADER.search(content_type or "")
     labels = [match[1]] if match else []
     labels += [found.decode("ascii") for found in DECLARED.findall(body[:DECLARED_WITHIN])[:4]]
-    for label in labels:
-        if codec := LABELS.get(label.lower().strip()):
-            yield codec
+    yield from filter(None, (LABELS.get(label.lower().strip()) for label in labels))
 
 
 def _best_reading(sample: bytes, declared: list[str]) -> str:

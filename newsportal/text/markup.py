@@ -104,8 +104,7 @@ def _fewer(tag: re.Match[bytes]) -> bytes:
 
 
 def _with_fewer_attributes(data: bytes, marks: Places, opens: NDArray[np.bool_]) -> bytes:
-    """``data`` with at most ``MAX_ATTRIBUTES`` attributes in each long tag. ``marks``: the places of all ``<`` and ``>``, ``opens``:
-    which of them are ``<``."""
+    """``data`` with at most ``MAX_ATTRIBUTES`` in each long tag. ``marks``: places of all ``<`` and ``>``; ``opens``: which are ``<``."""
     ends = np.append(marks[1:], len(data))
     kept, start = [], 0
     for number in np.flatnonzero(opens & (ends[: len(marks)] - marks > LONG_TAG)):

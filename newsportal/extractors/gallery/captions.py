@@ -15,7 +15,7 @@ from typing import Final
 
 from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.article.joining import is_pager
-from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, PagePicture
+from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, PagePicture, says
 from newsportal.extractors.images.article_images import caption_of
 from newsportal.items import Image
 from newsportal.text import clean, dom, letters
@@ -210,14 +210,9 @@ def _is_apart(node: dom.Element, around: set[dom.Element]) -> bool:
     tag = node.tag
     if node in around:
         return False
-    if tag in ("a", "h1", "button", "form", "textarea", "time", "noscript") or tag in ASIDE_TAGS:
+    if tag in ("a", "h1", "button", "form", "textarea", "time", "noscript") or tag in ASIDE_TAGS or says(ASIDE, node):
         return True
-    name = f"{node.get('class') or ''} {node.get('id') or ''}"[:200]
-    if name == " ":
-        return False
-    if ASIDE.search(name):
-        return True
-    if APART.search(name) is None:
+    if not says(APART, node):
         return False
     text = 0
     for number, part in enumerate(node.itertext()):

@@ -79,18 +79,13 @@ def declared_total(pages: Sequence[GalleryPage]) -> int | None:
 def _named(page: GalleryPage, pattern: str | None, total: int | None) -> Iterator[tuple[int | None, str]]:
     """Numbers and addresses of the pages that pattern or pager name."""
     form = parse(pattern) if pattern else None
-    number = form.number(page.url) if form is not None else None
-    if form is not None and number is not None:
+    if form is not None and (number := form.number(page.url)) is not None:
         upto = min(total or number + 1, MAX_PAGES)
         for count in range(1 if total else number + 1, upto + 1):
-            url = form.address(page.url, count)
-            if url is not None:
+            if (url := form.address(page.url, count)) is not None:
                 yield count, url
         return
-    for url in page.pages:
-        yield None, url
-    if page.next is not None:
-        yield None, page.next
+    yield from ((None, url) for url in (*page.pages, page.next) if url is not None)
 
 
 def _name(url: str) -> str:

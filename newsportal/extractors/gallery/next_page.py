@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -68,15 +68,13 @@ def counted(lines: Iterable[str], titles: Iterable[str] = ()) -> Count | None:
 
 def _read(text: str, strict: bool) -> Count | None:
     """``strict``: only in brackets or with words; a line that is a counter and nothing else needs neither."""
-    match = OF.search(text)
-    if match is not None:
+    if match := OF.search(text):
         number, total = int(match["number"]), int(match["total"])
         alone = match.group().strip() == text.strip()
         sure = BRACKETED.search(match.group()) or WORD.search(match.group())
         if 1 <= number <= total <= MAX_TOTAL and total > 1 and (sure or (alone and not strict)):
             return Count(number, total, pictures=(match["unit"] or match["first"] or "页") in "张張幅")
-    match = ALONE.search(text)
-    if match is not None and 1 < int(match["total"]) <= MAX_TOTAL:
+    if (match := ALONE.search(text)) and 1 < int(match["total"]) <= MAX_TOTAL:
         return Count(None, int(match["total"]), pictures=match["unit"] in "张張幅")
     return None
 
@@ -171,10 +169,8 @@ def _filled(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
 def _links(document: dom.Document) -> list[Turn]:
     """The links that may turn the page: short ones that do not name another story."""
     found = []
-    for number, node in enumerate(document.root.iter("a")):
+    for node in islice(document.root.iter("a"), MAX_ANCHORS + 1):
         href = node.get("href")
-        if number > MAX_ANCHORS:
-            break
         if not href or href.startswith("#"):
             continue
         text = written(node) or node.get("title") or node.get("aria-label") or ""

@@ -152,6 +152,4 @@ def _described(meta: Metadata, images: Sequence[Image], title: str | None) -> li
     """What the page says of itself to machines, where it shows no text and that is neither title nor caption."""
     said = meta.get("og:description") or meta.get("description") or ""
     key = letters(said)
-    if not key or (title and key in letters(title)) or (title and letters(title).startswith(key)) or _in_captions(said, images):
-        return []
-    return [said]
+    return [said] if key and key not in letters(title or "") and not _in_captions(said, images) else []

@@ -176,13 +176,8 @@ class PagePicture:
 def pictures_of(document: dom.Document, akin: Callable[[str], bool]) -> list[PagePicture]:
     """Every picture of a page that is no icon, in page order; ``akin`` tells whether an address is a page of this story."""
     body = next(iter(document.root.iter("body")), None)
-    found: list[PagePicture] = []
-    for met in walk_pictures(body, document.base) if body is not None else ():
-        one = _judged(met, document, akin)
-        if one is not None:
-            found.append(one)
-        if len(found) >= MAX_PICTURES:
-            break
+    walked = (_judged(met, document, akin) for met in walk_pictures(body, document.base)) if body is not None else ()
+    found = list(islice((one for one in walked if one is not None), MAX_PICTURES))
     # pictures that lead nowhere themselves, but stand in a list of boxes with a heading each that leads to another page, lead there
     forms = Counter(one.form for one in found if one.lead == "none")
     judged = [

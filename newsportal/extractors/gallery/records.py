@@ -140,8 +140,7 @@ def _record(node: dom.Element) -> dict[str, Any]:
     """The largest copy (the first of several) and the longest text beside the addresses."""
     urls, texts = [], []
     for part in islice(node, MAX_PARTS):
-        url = _address(part) if len(part) == 0 else None
-        if url:
+        if len(part) == 0 and (url := _address(part)):
             urls.append(url)
         else:  # records may hold one another, so a whole text is never read
             pieces = (piece[:MAX_CAPTION_CHARS] for piece in islice(part.itertext(), MAX_PARTS))

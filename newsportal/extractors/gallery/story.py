@@ -71,12 +71,11 @@ def assemble(
             enter(found, replace(image, page=image.page or page.url))
     captions = {letters(image.caption) for image in found.values() if image.caption}
     kept = [line for key, line in lines.items() if key and key not in captions]
-    images, text = tuple(found.values()), "\n".join(kept) or None
     told = [link.title] if link is not None and link.title else []
     return Assembly(
         title=next((title for title in map(bare_title, (*(page.title for page in ordered), *told)) if title), None),
-        images=images,
-        text=text,
+        images=tuple(found.values()),
+        text="\n".join(kept) or None,
         published=next((page.published for page in ordered if page.published), None) or (link.published if link is not None else None),
         author=next((page.author for page in ordered if page.author), None),
         origin=next((page.origin for page in ordered if page.origin), None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from newsportal.extractors.fields.metadata import Metadata
@@ -32,14 +33,10 @@ HOLDERS: Final = frozenset("a p div center span strong td picture figure font".s
 
 def caption_of(node: dom.Element) -> str | None:
     """The caption of an ``img``, or ``None``."""
-    for above in node.iterancestors("figure"):
-        for caption in above.iter("figcaption"):
-            text = dom.text_of(caption)[:MAX_CAPTION_CHARS]
-            if text:
-                return text
-        break
-    if under := _under(node):
-        return under
+    figures = islice(node.iterancestors("figure"), 1)
+    written = (dom.text_of(caption)[:MAX_CAPTION_CHARS] for figure in figures for caption in figure.iter("figcaption"))
+    if found := next(filter(None, written), None) or _under(node):
+        return found
     told = (clean(node.get(name) or "")[:MAX_CAPTION_CHARS] for name in ("alt", "title", "data-caption"))
     return next((text for text in told if text and not NO_CAPTION.match(text)), None)
 

@@ -97,16 +97,12 @@ def jpeg_size(data: bytes) -> tuple[int, int, bool]:
             raise NotApplicable("broken", f"a JPEG segment of {length} bytes")
         if marker in FRAMES:
             height, width = data[at + 5] << 8 | data[at + 6], data[at + 7] << 8 | data[at + 8]
-            return (height, width, _ends(data)) if lying else (width, height, _ends(data))
+            whole = b"\xff\xd9" in data[-64:]  # some writers add bytes behind the end marker
+            return (height, width, whole) if lying else (width, height, whole)
         if marker == EXIF_SEGMENT and data[at + 4 : at + 10] == b"Exif\0\0":
             lying = lying or orientation(data[at + 10 : at + 2 + length]) in LYING
         at += 2 + length
     raise NotApplicable("broken", f"a JPEG without a frame header among {MAX_MARKERS} markers")
-
-
-def _ends(data: bytes) -> bool:
-    """Whether the end marker is there; some writers add bytes behind it."""
-    return b"\xff\xd9" in data[-64:]
 
 
 def orientation(exif: bytes) -> int:

@@ -66,8 +66,7 @@ def custom(
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """How a wrapper did on several pages. ``agreed``: results that the template-free reader finds, too; ``problems``: what was wrong,
-    with its page."""
+    """How a wrapper did on pages. ``agreed``: results that the template-free reader has, too; ``problems``: what was wrong, and where."""
 
     pages: int
     results: int

@@ -90,13 +90,12 @@ class Library:
         branch = self.branch(address.site)
         branch.waiting.pop((address.directory, address.leaf), None)
         for (directory, leaf), other in reversed(branch.waiting.items()):
-            # whether both directories lie below one that is at most ``reach - 1`` levels above the deeper one
-            if len(_common(address.directory, directory)) > max(len(address.directory), len(directory)) - reach:
-                template = compare(layout, other)
-                if template is not None:
-                    del branch.waiting[directory, leaf]
-                    self.add_template(address.site, _common(address.directory, directory), template)
-                    return template
+            above = _common(address.directory, directory)  # at most ``reach - 1`` levels above the deeper of both
+            near = len(above) > max(len(address.directory), len(directory)) - reach
+            if near and (template := compare(layout, other)) is not None:
+                del branch.waiting[directory, leaf]
+                self.add_template(address.site, above, template)
+                return template
         put_last(branch.waiting, (address.directory, address.leaf), layout, MAX_WAITING)
         return None
 
