@@ -80,7 +80,7 @@ def posts(
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(POSTERS)}.")] = "best",
     out: OutFile = None,
 ) -> None:
-    """Read the posts of forum threads: author, time, floor, text, quotations, pictures. A page without posts gives "error"."""
+    """Read the posts of forum threads. A page without posts gives "error"."""
     try:
         extract = poster(algorithm)
     except ValueError as error:
@@ -108,7 +108,7 @@ def results(
     engine: Annotated[str, typer.Option("--engine", "-e", help="Whose pages; auto: by the page.")] = AUTO,
     out: OutFile = None,
 ) -> None:
-    """Read saved pages of search engines: title, link, site, summary and date of every result. A captcha or broken file gives "error"."""
+    """Read saved result pages of search engines. A captcha or broken file gives "error"."""
     from newsportal.extractors.lists import engines, result_pages
 
     if engine != AUTO and engine not in engines.names():

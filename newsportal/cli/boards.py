@@ -21,7 +21,7 @@ def boards(
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Show hot lists at their last visit: ranks, heat, since when, stories of each entry."""
+    """Show hot lists at their last visit."""
     with open_record(sources) as (known, store):
         found = compile_boards(store, known, datetime.now(UTC), name)
     if name is not None and not found:

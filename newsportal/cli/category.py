@@ -14,7 +14,7 @@ from newsportal.messages import did_you_mean
 from newsportal.sources import edit
 from newsportal.sources.categories import drop, list_categories, put, values_of
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A category, as `category list` shows it.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A category.")]
 Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; repeatable; '': none.")]
 Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that hints at it; repeatable; '': none.")]
 

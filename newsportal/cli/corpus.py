@@ -152,7 +152,7 @@ EXCERPT = 60  # characters of a document that a line shows
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """List the corpora: documents, labels, versions of the model, and the active one."""
+    """List the corpora: documents, labels, versions, the active one."""
     with open_record(sources) as (_, store):
         corpora = store.corpora.all()
     rows = [{"corpus": row.pop("name"), **row} for row in map(asdict, corpora)]

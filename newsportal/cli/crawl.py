@@ -168,7 +168,7 @@ def _visited(sources: Sources) -> dict[str, Any]:
 
 
 def crawl(
-    spider: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SPIDERS)}; default: all that sources.yaml has work for.")] = None,
+    spider: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SPIDERS)}; default: all with work.")] = None,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Every source, due or not (default).")] = False,
@@ -182,7 +182,7 @@ def crawl(
     log_format: LogFormat = "text",
     run_id: Annotated[str | None, typer.Option(help="The run report's name; default: random.")] = None,
 ) -> None:
-    """Crawl what sources.yaml says into the store, and print the run report."""
+    """Crawl into the store, and print the run report."""
     if once and due:
         raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
     level = log_level_of(log_level)

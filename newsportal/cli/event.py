@@ -22,7 +22,7 @@ from newsportal.services.events.timeline import EventView, view
 from newsportal.store.events import Event
 from newsportal.text import clean
 
-Id = Annotated[str, typer.Argument(metavar="EVENT", help="An event, as `event list` shows it.")]
+Id = Annotated[str, typer.Argument(metavar="EVENT", help="As `event list` shows it.")]
 Stories = Annotated[list[str], typer.Argument(metavar="STORY...", help="As `event show` lists them.")]
 COLUMNS = ("id", "title", "stories", "sites", "first", "last", "pinned")
 
@@ -69,7 +69,7 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 
 
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Split and join the events that changed, as newsportal up does each night. What editors did stays; event undo takes it back."""
+    """Split and join the events that changed, as newsportal up does each night; event undo takes it back."""
     with open_record(sources) as (_, store), report_progress() as tell:
         done = revising.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
     rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""

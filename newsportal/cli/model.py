@@ -87,7 +87,7 @@ def compare(
 
 def activate(
     name: CorpusName,
-    version: Annotated[int, typer.Argument(metavar="VERSION", help="The version to put to use.")],
+    version: Annotated[int, typer.Argument(metavar="VERSION", help="Its number.")],
     sources: SourcesFile = None,
 ) -> None:
     """Put a version to use."""
@@ -105,7 +105,7 @@ def rollback(name: CorpusName, sources: SourcesFile = None) -> None:
 
 def delete(
     name: CorpusName,
-    versions: Annotated[list[int], typer.Argument(metavar="VERSION...", help="The versions to delete.")],
+    versions: Annotated[list[int], typer.Argument(metavar="VERSION...", help="Their numbers.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     sources: SourcesFile = None,
 ) -> None:

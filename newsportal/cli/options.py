@@ -28,7 +28,7 @@ Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help=
 LogLevel = Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")]
 LogFile = Annotated[Path | None, typer.Option(help="Write the log there; at 16 MB it becomes FILE.1, then FILE.2 to FILE.5.")]
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write; default: standard output.")]
-CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
+CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus.")]
 Days = Annotated[int, typer.Option(min=1, max=36_500, help="Only articles of the last days.")]  # up to a hundred years
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 

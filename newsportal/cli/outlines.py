@@ -34,7 +34,7 @@ def import_(
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each feed of the list.")] = False,
 ) -> None:
-    """Add the feeds of an OPML list to sources.yaml; folders become categories."""
+    """Add the feeds of an OPML list; folders become categories."""
     path = sources_path(sources)
     known = load(path)
     if "://" in source:
@@ -71,7 +71,7 @@ def export(
     everything: Annotated[bool, typer.Option("--all", help="Also feeds that are switched off.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Write the feeds of sources.yaml as an OPML list; categories become folders."""
+    """Write the feeds as an OPML list; categories become folders."""
     known = load(sources)
     text = write(known.portal.title, outlines(known.feeds, everything=everything), datetime.now(UTC))
     if secret := sum(known.is_secret(feed.url) for feed in known.feeds if feed.enabled or everything):

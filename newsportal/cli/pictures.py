@@ -41,7 +41,7 @@ def photos(
     as_json: AsJson = False,
     sources: SourcesFile = None,
 ) -> None:
-    """List photo stories: pictures, pages read, what is missing and why."""
+    """List photo stories, and what is missing and why."""
     with open_record(sources) as (_, store):
         key = source if source is None or source.startswith("gallery:") else f"gallery:{source}"
         if incomplete:

@@ -50,8 +50,7 @@ def process(
 ) -> None:
     """Make articles of the pages in archives: extracted, folded and classified as by a crawl, the same here and on Spark.
 
-    Archived list pages of sources.yaml say what they know of them. A page that is no article is named with its reason. Exit status 1
-    if a file cannot be read.
+    A page that is no article is named with its reason. Exit status 1 if a file cannot be read.
     """
     place = None if out == Path("-") else out
     if into and out is not None:

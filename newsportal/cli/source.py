@@ -37,7 +37,7 @@ PROJECT = "[settings]\ndefault = newsportal.settings\n\n[deploy]\nurl = http://1
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """List topics, engines, feeds, sitemaps, regions, forums, galleries, hot lists and newsletters."""
+    """List topics, engines and all other sources."""
     known = load(sources)
     rows = []
     for source in known.all():
@@ -57,7 +57,7 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
 
 
 def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Print every mistake of sources.yaml with its line; exit status 1 if there is one."""
+    """Print every mistake of sources.yaml with its line; exit status 1 if any."""
     try:
         known = load(sources)
     except SourcesError as error:
@@ -103,7 +103,7 @@ def _test(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch a list page and an article of a source, and show what is found; exit status 1 if nothing."""
+    """Fetch a list page and an article of a source; exit status 1 if nothing is found."""
     known = load(sources)
     good = True
     for trial, reading in tried(name, known, query):

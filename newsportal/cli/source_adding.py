@@ -147,7 +147,7 @@ def suggest(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Suggest sites that articles link to or repost, or that engines found."""
+    """Suggest sites that articles link to or repost, or engines found."""
     known = load(sources)
     with closing(open_store(known.store, create=False)) as store:
         counting = counted(store, known, datetime.now(UTC) - timedelta(days=days))

@@ -27,7 +27,7 @@ def health(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the health of sources: state, reason, remedy, last success, new entries."""
+    """Show the health of sources."""
     known = load(sources)
     found = list(watched(known))
     if name is not None:
@@ -97,7 +97,7 @@ def schedule(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show when each source is visited next and why, the soonest first."""
+    """Show when each source is visited next, and why."""
     known = load(sources)
     chosen = [one for one in visited(known) if name in (None, one.key, getattr(one.source, "name", None), one.key.partition(":")[2])]
     if name is not None and not chosen:
