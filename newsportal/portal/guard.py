@@ -109,8 +109,7 @@ def refused(scope: Scope, reason: Refused) -> Response:
 
 
 def cache_control_of(own: str | None, scope: Scope) -> str:
-    """Who may keep an answer: nobody, unless its page says so; and where members alone read nobody on the way to them, but our own style
-    and script."""
+    """Who may keep an answer: nobody unless its page says so; where members alone read, nobody on the way but for style and script."""
     if own is None:
         return "no-store"
     portal = getattr(getattr(scope.get("app"), "state", None), "portal", None)

@@ -80,10 +80,7 @@ def address_of(listening: socket.socket, host: str) -> str:
 
 
 def serve_forever(app: ASGIApp, listening: socket.socket) -> None:
-    """Serve ``app`` on a socket of :func:`listen` until SIGTERM or Ctrl-C, then close it and return.
-
-    In a thread other than the main one it runs until the process ends.
-    """
+    """Serve ``app`` on a socket of :func:`listen` until SIGTERM or Ctrl-C (outside of the main thread: until the process ends)."""
     config = uvicorn.Config(
         app, log_config=None, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE,
         proxy_headers=False, ws="none",

@@ -6,10 +6,10 @@ signed in are kept with the account, too, and come back when he signs in elsewhe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,7 +26,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 """What may be chosen. The first of each is the default, but for the language, which the browser tells us."""
 
-TOPICS = "topics"  # of the reader's own choice, in his order
+TOPICS = "topics"  # of the reader's own choice, in his order: escaped, with | between
 MOST_TOPICS_CHARS = 3000  # browsers keep some 4,000 bytes of a cookie
 YEAR = 365 * 86400
 VISIT_COOKIE = "visited"
@@ -61,11 +61,6 @@ def chosen_in(asked: Mapping[str, str]) -> dict[str, str]:
     """What of ``asked`` is a choice that we offer."""
     found = {key: asked[key] for key, allowed in CHOICES.items() if asked.get(key) in allowed}
     return found | ({TOPICS: asked[TOPICS][:MOST_TOPICS_CHARS]} if TOPICS in asked else {})
-
-
-def written_topics(topics: Iterable[str]) -> str:
-    """As the cookie has them."""
-    return "|".join(quote(topic, safe="") for topic in topics)
 
 
 def remember(response: Response, asked: Mapping[str, str]) -> None:

@@ -50,10 +50,7 @@ MOST_WAITING = 20  # beyond so many that are to be made, no further ones are beg
 
 
 class BackgroundCache(Generic[T]):
-    """The same, made in a thread of its own: who asks waits ``within`` seconds, and then does without; the next one finds it made.
-
-    For what a page can do without, and must not wait for. What ``make`` raises reaches those who wait for it.
-    """
+    """The same, made in a thread of its own: who asks waits ``within`` seconds, then does without. Who waits gets what ``make`` raises."""
 
     def __init__(self, kept: TtlCache[T], within: float) -> None:
         self._kept, self._within = kept, within

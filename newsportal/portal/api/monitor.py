@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request
@@ -17,13 +17,13 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import api_error_for, describe, or_404
 from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.desk.suggestions import Suggesting
-from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, running_crawls
+from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, machine
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow
 from newsportal.portal.monitor.runs import LATEST
 from newsportal.portal.monitor.system import KEPT, Line, chosen, run_lines
 from newsportal.services.accounts import Right
-from newsportal.services.daily import DailySums, Kind, Sum, day_of
+from newsportal.services.daily import DailySums, Kind, Sum
 from newsportal.services.discovery.suggestions import Suggestion
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
@@ -150,12 +150,12 @@ def suggestions(request: Request) -> list[Suggestion]:
 
 @router.get("/monitor/days", summary="Articles a day, of all or of one source, site, category or topic")
 def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayOut]:
-    return [DayOut(day=day, articles=number) for day, number in sums(request).series(kind, name, *span(request, days))]
+    return [DayOut(day=day, articles=number) for day, number in sums(request).series(kind, name, *last_days(Visit(request).portal, days))]
 
 
 @router.get("/monitor/top", summary="Sources, sites, categories or topics with most articles", response_model=list[SumOut])
 def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> Sequence[Sum]:
-    return sums(request).top(kind, *span(request, days), limit)
+    return sums(request).top(kind, *last_days(Visit(request).portal, days), limit)
 
 
 @router.get("/monitor/crawled", summary="What the crawls met, by source")
@@ -205,9 +205,3 @@ def _run(portal: Portal, id: str) -> Run:
 def sums(request: Request) -> DailySums:
     found: DailySums | None = request.app.state.daily
     return or_404(found, "not-counted", "Daily figures are not counted here.")
-
-
-def span(request: Request, days: int) -> tuple[date, date]:
-    portal = Visit(request).portal
-    until = day_of(portal.now(), portal.site.zone)
-    return until - timedelta(days=days - 1), until

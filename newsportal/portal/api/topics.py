@@ -44,10 +44,9 @@ class TopicIn(BaseModel):
     auto_classify: bool = False
 
     def draft(self) -> Draft:
-        pages = None if self.pages is None else str(self.pages)
         return Draft(
             self.name.strip(), tuple(self.must), tuple(self.any), tuple(self.never), tuple(self.query), tuple(self.engines),
-            pages, False, self.enabled, self.auto_classify,
+            None if self.pages is None else str(self.pages), False, self.enabled, self.auto_classify,
         )  # fmt: skip
 
 

@@ -43,8 +43,7 @@ MISTAKES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What the page shows. ``typed``: the fields as they were sent; ``wrong``: mistakes by field; ``now``: what the article says by now if
-    somebody else changed it since."""
+    """What the page shows. ``typed``: the fields as they were sent; ``wrong``: mistakes by field; ``changed``: by somebody else since."""
 
     article: StoredArticle
     typed: Mapping[str, str]

@@ -33,12 +33,12 @@ def templates(request: Request) -> Response:
     return _list(request)
 
 
-def _list(request: Request, more: dict[str, Any] | None = None, status: int = 200) -> Response:
+def _list(request: Request, status: int = 200, **more: Any) -> Response:
     visit = Visit(request)
     known = visit.portal.config
     library, trouble = library_of(visit.portal.store)
     rows = rows_of(visit.portal.store, known, library)
-    values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **(more or {})}
+    values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **more}
     return render(request, "templates.html", status, rows=rows, archive=archive_of(known), **values)
 
 
@@ -46,12 +46,11 @@ def _list(request: Request, more: dict[str, Any] | None = None, status: int = 20
 def tried(request: Request, visit: Here, fields: Form) -> Response:
     """What the template-free reader and the site's template make of a page."""
     url, html = fields.get("url", "").strip(), fields.get("html", "")
-    more: dict[str, Any] = {"url": url, "html": html}
     try:
         page = page_at(config_of(request), url, html, visit.portal.now())
     except NewsportalError as error:
-        return _list(request, {**more, "fault": mask(visit.clock.says(error.message))}, 422)
-    return _list(request, {**more, "read": readings(library_of(visit.portal.store)[0], page)})
+        return _list(request, 422, url=url, html=html, fault=mask(visit.clock.says(error.message)))
+    return _list(request, url=url, html=html, read=readings(library_of(visit.portal.store)[0], page))
 
 
 @router.post("/templates/learn")
@@ -108,14 +107,14 @@ def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
     source, texts = place_of(request, key), _typed(fields)
     rule, fault = rule_of(texts)
     if rule is None:
-        return _form(request, source, texts, {"fault": fault}, 422)
+        return _form(request, source, texts, 422, fault=fault)
     url, html = fields.get("url", "").strip(), fields.get("html", "")
-    more: dict[str, Any] = {"url": url, "html": html}
     try:
         pages, whence = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
     except NewsportalError as error:
-        return _form(request, source, texts, {**more, "trouble": mask(visit.clock.says(error.message))}, 422)
-    return _form(request, source, texts, {**more, "check": cross_check(rule, pages), "whence": whence, "asked": len(pages)})
+        return _form(request, source, texts, 422, url=url, html=html, trouble=mask(visit.clock.says(error.message)))
+    check = cross_check(rule, pages)
+    return _form(request, source, texts, url=url, html=html, check=check, whence=whence, asked=len(pages))
 
 
 @router.post("/wrappers/{key}/save")
@@ -123,14 +122,14 @@ def save_rule(request: Request, key: str, fields: Form) -> Response:
     source, texts = place_of(request, key), _typed(fields)
     rule, fault = rule_of(texts)
     if rule is None:
-        return _form(request, source, texts, {"fault": fault}, 422)
+        return _form(request, source, texts, 422, fault=fault)
     article: dict[str, Any] = {name: getattr(rule, name) or None for name in PARTS}
     article["remove"] = list(rule.remove) or None
     change = set_entry(entry(request, key).kind, source.name, {"article": article})
     try:
         undo = write(request, lambda file: edit(file, change), "wrapper.change", key, {name: texts[name] for name in PARTS})
     except NOT_WRITTEN as error:
-        return _form(request, source, texts, {"fault": failure_of(request, error)}, status_of(error))
+        return _form(request, source, texts, status_of(error), fault=failure_of(request, error))
     return notify(request, start_trial(request, key, "/wrappers"), _("The rule of %(name)s was saved."), name=source.name, undo=undo)
 
 
@@ -145,6 +144,6 @@ def _typed(fields: Form) -> dict[str, str]:
     return {name: fields.get(name, "").strip() for name in PARTS}
 
 
-def _form(request: Request, source: ArticlePlace, texts: dict[str, str], more: dict[str, Any] | None = None, status: int = 200) -> Response:
-    values = {"fault": "", "trouble": "", "check": None, "whence": "", "asked": 0, "url": "", "html": "", **(more or {})}
+def _form(request: Request, source: ArticlePlace, texts: dict[str, str], status: int = 200, **more: Any) -> Response:
+    values = {"fault": "", "trouble": "", "check": None, "whence": "", "asked": 0, "url": "", "html": "", **more}
     return render(request, "wrapper.html", status, source=source, texts=texts, archive=archive_of(config_of(request)), **values)

@@ -151,8 +151,7 @@ def add(request: Request, id: str, fields: Form) -> Response:
     if not chosen:
         return _trial_page(request, found, fields, visit.say("Choose at least one."), status=422)
     new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
-    kinds = dict.fromkeys(kind for kind, _values_ in new)
-    first = {kind: len(getattr(config_of(request), kind)) for kind in kinds}
+    first = {kind: len(getattr(config_of(request), kind)) for kind, _written in new}
     family = {kind: name for name, kind in FAMILIES.items()}
     keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
     try:
@@ -164,7 +163,7 @@ def add(request: Request, id: str, fields: Form) -> Response:
             {"number": len(new), "sources": [values for _k, values in new[:MOST_SHOWN]]},
         )
     except SourcesError as error:
-        beside = [by_field(error.problems, kind, first[kind], visit.clock.words) for kind in kinds]
+        beside = [by_field(error.problems, kind, place, visit.clock.words) for kind, place in first.items()]
         faults = [text for known, others in beside for text in (*known.values(), *others)]
         return _trial_page(request, found, fields, " ".join(faults) or str(error), status=422)
     except (EditConflict, OSError) as error:

@@ -112,14 +112,19 @@ class FiguresCache:
 
 
 def figures(portal: Portal, daily: DailySums, days: int) -> Figures:
-    until = day_of(portal.now(), portal.site.zone)
-    since = until - timedelta(days=days - 1)
+    since, until = last_days(portal, days)
     series = tuple(daily.series("all", "", since, until))
     growth = tuple(accumulate((number for _, number in series), initial=daily.before(since)))[1:]
     top = {kind: tuple(daily.top(kind, since, until, TOP)) for kind in SHOWN}
     behind = max(0, portal.store.last_seq() - daily.position())
     total = sum(number for _, number in series)
     return Figures(series, growth, total, top, behind)
+
+
+def last_days(portal: Portal, days: int) -> tuple[date, date]:
+    """The first and the last of so many days up to today."""
+    until = day_of(portal.now(), portal.site.zone)
+    return until - timedelta(days=days - 1), until
 
 
 def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:

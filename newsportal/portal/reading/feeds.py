@@ -108,8 +108,7 @@ def _filters(visit: Visit) -> dict[str, str]:
 
 @router.get("/search/feed.{ending}")
 def of_search(visit: Here, ending: str) -> Response:
-    """The newest stories for ``?q=`` and the filters. Without words and filters, or without an index, a feed without entries: readers keep
-    asking."""
+    """The newest stories for ``?q=`` and the filters; a feed without entries where nothing is asked for, or without an index."""
     asked = replace(search_from(visit.text), sort="time", page=1)
     query = asked.query(visit.clock.now, visit.clock.zone, limit=entries_of(ending))
     hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()

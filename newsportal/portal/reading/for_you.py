@@ -63,10 +63,7 @@ def offered(visit: Visit, n: int) -> list[Suggested]:
 
 
 def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list[Suggested]:
-    """A few stories for the end of another (``story_id``) or for the front page, for a reader who has looked at some.
-
-    Whether they come into view nobody knows, so they are no offers.
-    """
+    """A few stories for the end of another (``story_id``) or for the front page: no offers, since nobody knows whether they are seen."""
     reader = reader_of(visit.request)
     if reader.name is None or not reader.is_recorded:
         return []

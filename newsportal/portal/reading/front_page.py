@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from datetime import timedelta
 from gettext import NullTranslations
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -15,16 +16,7 @@ from newsportal.items.report import Run
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import LANGUAGES, by_day
 from newsportal.portal.monitor.runs import failures_of
-from newsportal.portal.preferences import (
-    CHOICES,
-    TOPICS,
-    chosen_in,
-    last_visit,
-    remember,
-    remember_visit,
-    safe_next,
-    written_topics,
-)
+from newsportal.portal.preferences import CHOICES, TOPICS, chosen_in, last_visit, remember, remember_visit, safe_next
 from newsportal.portal.reading.events import front_events
 from newsportal.portal.reading.feeds import feed_addresses
 from newsportal.portal.reading.for_you import further
@@ -125,7 +117,8 @@ def settings(request: Request, visit: Here) -> Response:
     back = safe_next(visit.asked.get("next"))
     asked = dict(visit.asked)
     if TOPICS in visit.asked:
-        asked[TOPICS] = written_topics(moved(visit.asked.getlist("topic"), visit.text("up"), visit.text("down")))
+        topics = moved(visit.asked.getlist("topic"), visit.text("up"), visit.text("down"))
+        asked[TOPICS] = "|".join(quote(topic, safe="") for topic in topics)
     if found := chosen_in(asked):
         answer = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
         remember(answer, found)
@@ -133,8 +126,8 @@ def settings(request: Request, visit: Here) -> Response:
             visit.portal.accounts.preferences.keep(visit.signed_in.person.id, found)
         return answer
     own, known = visit.chosen.topics, visit.portal.site.topics
-    topics = [(name, not own or name in own) for name in dict.fromkeys((*(name for name in own if name in known), *known))]
-    return render(request, "settings.html", groups=groups(visit), back="/settings", own_topics=topics)
+    offered = [(name, not own or name in own) for name in dict.fromkeys((*(name for name in own if name in known), *known))]
+    return render(request, "settings.html", groups=groups(visit), back="/settings", own_topics=offered)
 
 
 def moved(topics: list[str], up: str | None, down: str | None) -> list[str]:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.messages import explain
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.reading.feeds import FeedAddresses, answer
+from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.reading.story_lists import Chip, Choice
 from newsportal.portal.render import address, render
@@ -22,7 +22,6 @@ from newsportal.text import clean
 router = APIRouter()
 
 PAGE = 30
-FEED_ENTRIES = 40
 FILTERS = ("source", "category")
 COLUMN = 27  # width of a column in half rems (`photos.css`: 13.5rem); heights of covers are told in the same unit
 HEIGHTS = range(14, 43, 2)  # in half rems: no wider than 2:1, no higher than about 2:3; what is beyond is cut at its edges
@@ -123,6 +122,6 @@ def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
 def feed(visit: Here, ending: str) -> Response:
     """The newest photo stories, pictures in the text and as enclosures."""
     topic = visit.text("topic")
-    found = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=FEED_ENTRIES)).stories
+    found = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=ENTRIES)).stories
     title = feed_addresses(visit, topic).title
     return answer(visit, ending, title, address("/photos", topic=topic), [story.article.id for story in found])

@@ -163,10 +163,7 @@ def clear(request: Request) -> Response:
 
 @router.post("/profile/switch")
 def switch(request: Request, sent: Form) -> Response:
-    """``profile=off``: forget the reader and keep nothing from now on; ``profile=on``: begin anew.
-
-    What other pages of this reader still send under the old name is refused by the store.
-    """
+    """``profile=off``: forget the reader, whose old name the store refuses, and keep nothing from now on; ``profile=on``: begin anew."""
     wanted, reader, portal = sent.get(SWITCH), reader_of(request), Visit(request).portal
     answer = back()
     if wanted == "off":

@@ -92,8 +92,7 @@ class Floor:
     earlier: tuple[Markup, ...]
 
 
-def thread_view(request: Request, story: Story, article: StoredArticle, thread: StoredThread) -> Response:
-    visit = Visit(request)
+def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: StoredThread) -> Response:
     topic = visit.text("topic")
     last = max(1, -(-thread.posts // PAGE))
     number = visit.whole("page")
@@ -104,7 +103,7 @@ def thread_view(request: Request, story: Story, article: StoredArticle, thread: 
     from_zero = any(post.place == 1 and post.floor == 1 for post in kept.posts(thread.id, limit=2))
     here = f"/story/{story.id}"
     return render(
-        request, "thread.html", story=story, article=article, thread=thread, board=clean(thread.board) if thread.board else None,
+        visit.request, "thread.html", story=story, article=article, thread=thread, board=clean(thread.board) if thread.board else None,
         floors=[floor(post, article, visit, from_zero) for post in posts], number=number, last=last,
         before=address(here, topic=topic, page=number - 1 if number > 2 else None) if number > 1 else None,
         after=address(here, topic=topic, page=number + 1) if number < last else None,
@@ -144,14 +143,13 @@ class PictureView:
     waits: bool
 
 
-def gallery_view(request: Request, story: Story, article: StoredArticle, gallery: StoredGallery) -> Response:
-    visit = Visit(request)
+def gallery_view(visit: Visit, story: Story, article: StoredArticle, gallery: StoredGallery) -> Response:
     topic = visit.text("topic")
     pictures = picture_views(visit.portal, article.id, visit.portal.store.galleries.pictures(article.id))
     older, newer = neighbours(visit.portal.store, story, topic)
     return render(
-        request, "gallery.html", story=story, article=article, versions=story.versions, gallery=gallery, missing=numbered(gallery.missing),
-        pictures=pictures, lead=lead(article.text, pictures), older=older, newer=newer, topic=topic,
+        visit.request, "gallery.html", story=story, article=article, versions=story.versions, gallery=gallery,
+        missing=numbered(gallery.missing), pictures=pictures, lead=lead(article.text, pictures), older=older, newer=newer, topic=topic,
         suggested=further(visit, story.id), headlines=headlines(story, article),
     )  # fmt: skip
 
@@ -195,7 +193,7 @@ router = APIRouter()
 
 
 @router.get("/story/{story_id}")
-def story(request: Request, visit: Here, story_id: str) -> Response:
+def story(visit: Here, story_id: str) -> Response:
     """A story. The id of one that was folded into another, or of one of its versions, leads to where it is now."""
     store = visit.portal.store
     found, moved = store.story(story_id, hidden=visit.may("edit")), store.article(story_id)
@@ -204,17 +202,17 @@ def story(request: Request, visit: Here, story_id: str) -> Response:
         raise HTTPException(404)
     if found is None or now != story_id:
         return RedirectResponse(f"/story/{now}", 303)
-    return reading_view(request, found, found.head)
+    return reading_view(visit, found, found.head)
 
 
 @router.get("/story/{story_id}/{article_id}")
-def version(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
+def version(visit: Here, story_id: str, article_id: str) -> Response:
     """One version of a story. A version that was moved to another story leads there."""
     article = or_404(assistant.visible(visit, article_id))
     if article.story_id != story_id:
         return RedirectResponse(f"/story/{article.story_id}/{article.id}", 303)
     found = or_404(visit.portal.store.story(story_id, hidden=visit.may("edit")))
-    return reading_view(request, found, next((one for one in found.versions if one.id == article_id), article))
+    return reading_view(visit, found, next((one for one in found.versions if one.id == article_id), article))
 
 
 @router.get("/story/{story_id}/{article_id}/revisions")
@@ -226,20 +224,19 @@ def revisions(request: Request, visit: Here, story_id: str, article_id: str) -> 
     return render(request, "revisions.html", article=article, states=states(article, visit.portal.store.revisions(article_id)))
 
 
-def reading_view(request: Request, found: Story, article: StoredArticle) -> Response:
-    visit = Visit(request)
+def reading_view(visit: Visit, found: Story, article: StoredArticle) -> Response:
     thread = visit.portal.store.threads.thread(article.id) if is_thread(article.source) else None
     if thread is not None:
-        return thread_view(request, found, article, thread)
+        return thread_view(visit, found, article, thread)
     gallery = visit.portal.store.galleries.gallery(article.id) if is_gallery(article.source) else None
     if gallery is not None:
-        return gallery_view(request, found, article, gallery)
+        return gallery_view(visit, found, article, gallery)
     topic = visit.text("topic")
     older, newer = neighbours(visit.portal.store, found, topic)
     shown = picture_addresses(visit.portal, article)
     near = neighbourhood(visit.portal.store, found.id)
     return render(
-        request, "story.html", story=found, article=article, versions=found.versions, body=body(article, shown),
+        visit.request, "story.html", story=found, article=article, versions=found.versions, body=body(article, shown),
         pictures=pictures(article, shown), older=older, newer=newer, topic=topic, suggested=further(visit, found.id),
         headlines=headlines(found, article), minutes=minutes(article.text), event_near=near,
         related=beyond(visit.portal.related(article), near)[:RELATED],

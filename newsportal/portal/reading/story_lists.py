@@ -94,8 +94,7 @@ def topic(visit: Here, name: str) -> Response:
 
 
 def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
-    """The next page or two of the list in which ``PAGE`` stories are unread, without those that were read; looked for in as many pages
-    as ``LOOKS`` says, so that a reader who has read all does not make us walk through years."""
+    """The next ``PAGE`` or more unread stories of the list; at most ``LOOKS`` pages are read: not years, for who has read all."""
     left: list[Story] = []
     for _ in range(LOOKS):
         page = visit.portal.store.stories(which)
@@ -123,14 +122,13 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     which = StoryFilter(topic, chosen["category"], chosen["source"], chosen["site"], order=order, before=before, limit=PAGE)
     unread = visit.keeps and visit.text("show") == "unread"
     found = unread_of(visit, which) if unread else visit.portal.store.stories(which)
-    counted = dict(visit.portal.tally().by_topic)
     whole = visit.portal.overview(topic) if topic and not before and not any(chosen.values()) else None
     shown = "unread" if unread else None
     here: dict[str, Any] = {"order": "hottest" if order == "hottest" else None, **chosen, "show": shown}
     title = " · ".join(part for part in (topic, *chosen.values(), visit.portal.site.title) if part)
     return render(
         visit.request, "list.html", heading=heading, topic=topic, topics=visit.portal.topics(),
-        count=counted.get(topic, 0) if topic and not any(chosen.values()) else None, order=order,
+        count=visit.portal.tally().by_topic.get(topic, 0) if topic and not any(chosen.values()) else None, order=order,
         newest=address(path, **chosen, show=shown), hottest=address(path, order="hottest", **chosen, show=shown), unread=unread,
         others=address(path, **{**here, "show": None if unread else "unread"}), here=address(path, **here),
         filters=[Chip(clean(value), address(path, **{**here, name: None})) for name, value in chosen.items() if value],
