@@ -82,17 +82,11 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
             word_matrix=signals.word_matrix(items, words, arrays["idf"]),
             alpha=float(text["alpha"]),
         )
-        return learnt, _weights(arrays), dict(text["facts"])
+        found = {name.removeprefix("weights_"): value for name, value in arrays.items() if name.startswith("weights_")}
+        lengths = {name: len(ALWAYS) if name == "new" else len(ALWAYS) + len(PERSONAL) for name in found}
+        return learnt, {name: _floats(value, (lengths[name],)) for name, value in found.items()}, dict(text["facts"])
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, OSError) as error:
         raise ModelError("the model of recommendations is damaged: fit it anew") from error
-
-
-def _weights(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    found = {name.removeprefix("weights_"): value for name, value in arrays.items() if name.startswith("weights_")}
-    return {
-        name: _floats(value, (len(ALWAYS) if name == "new" else len(ALWAYS) + len(PERSONAL),))
-        for name, value in found.items()
-    }  # fmt: skip
 
 
 def _read(name: str, arrays: Mapping[str, Any], stories: int) -> Table:

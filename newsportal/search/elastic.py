@@ -167,10 +167,8 @@ def _stories(counted: Mapping[str, Any]) -> int:
 
 
 def _facets(counted: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    def values(name: str) -> dict[str, int]:
-        return {str(bucket.get("key_as_string", bucket["key"])): _stories(bucket) for bucket in counted[name]["buckets"]}
-
-    return in_order({name: values(name) for name in (*FACETS, "day")})
+    buckets = {name: counted[name]["buckets"] for name in (*FACETS, "day")}
+    return in_order({name: {str(one.get("key_as_string", one["key"])): _stories(one) for one in some} for name, some in buckets.items()})
 
 
 def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from newsportal.search.base import Hit, Query, Results
+from newsportal.search.base import Query, Results
 from newsportal.search.counting import Candidate, facets, groups
 from newsportal.search.highlight import hit
 from newsportal.search.layout import PLACES, first_place, unpack
@@ -82,7 +82,10 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
     found.sort(key=lambda one: (0.0 if query.sort == "time" else -one.score, -one.moment, one.id))
     grouped = groups(found, query.collapse)
     page = grouped[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
-    hits = _hits(connection, generation, page, asked.words)
+    texts = f"docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid"
+    sql = f"SELECT d.*, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
+    rows = ((connection.exec_driver_sql(sql, (group[0].rowid,)).mappings().one(), group) for group in page)
+    hits = tuple(hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, asked.words) for row, group in rows)
     loose = bool(found) and all(candidate.score < CLOSE for candidate in found)
     return Results(hits, len(grouped), asked.words, facets(grouped, query.zone), capped, loose)
 
@@ -161,16 +164,6 @@ def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], 
         if all(phrase in both[name or "text"] for name, phrase in phrases):
             kept.append(row)
     return kept
-
-
-def _hits(connection: Connection, generation: int, page: Sequence[Sequence[Candidate]], words: Sequence[str]) -> tuple[Hit, ...]:
-    texts = f"docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid"
-    sql = f"SELECT d.*, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
-    hits = []
-    for group in page:
-        row = connection.exec_driver_sql(sql, (group[0].rowid,)).mappings().one()
-        hits.append(hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, words))
-    return tuple(hits)
 
 
 def offered(connection: Connection, generation: int, prefix: str, limit: int) -> list[tuple[str, str]]:

@@ -129,9 +129,7 @@ EDITOR: Final = "editor"
 
 def revised_category(known: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
     """What of the category's ``columns`` a revised page may write over ``known``: nothing where it has no category or an editor spoke."""
-    if columns["category"] is None or known["category_by"] == EDITOR:
-        return {}
-    return dict(columns)
+    return {} if columns["category"] is None or known["category_by"] == EDITOR else dict(columns)
 
 
 def changed_category(known: Mapping[str, Any], category: str | None, by: str, *, over: bool = False) -> dict[str, Any] | None:

@@ -87,15 +87,8 @@ class Boards(Part):
             curves: dict[str, list[tuple[datetime, int]]] = {}
             for item, moment, place in connection.execute(points.order_by(table.at.desc()).limit(CURVE_POINTS)):
                 curves.setdefault(item, []).append((moment, place))
-        entries = (
-            Standing(
-                Place(row.item, row.title, row.url, row.place, row.heat),
-                first[row.item].since,
-                first[row.item].best,
-                tuple(reversed(curves.get(row.item, ()))),
-            )
-            for row in now
-        )
+        places = (Place(row.item, row.title, row.url, row.place, row.heat) for row in now)
+        entries = (Standing(one, first[one.item].since, first[one.item].best, tuple(reversed(curves.get(one.item, ())))) for one in places)
         return Standings(source, at, tuple(entries))
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:

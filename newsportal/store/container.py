@@ -163,12 +163,12 @@ def _of_zip(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], byte
     with zipfile.ZipFile(file) as packed:
         for entry in packed.infolist():
             plain = not entry.is_dir() and (entry.external_attr >> 16) & 0o170000 in (0, 0o100000) and not entry.flag_bits & 1
-            yield entry.orig_filename, entry.file_size, plain, lambda entry=entry: _unzipped(packed, entry)  # type: ignore[misc]
 
+            def content(entry: zipfile.ZipInfo = entry) -> bytes:
+                with packed.open(entry) as stream:
+                    return _whole(stream, entry.file_size)
 
-def _unzipped(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    with packed.open(entry) as stream:
-        return _whole(stream, entry.file_size)
+            yield entry.orig_filename, entry.file_size, plain, content
 
 
 def _of_tar(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:

@@ -82,11 +82,10 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = noth
                 tell(f"comparing {form.name}", number, len(FORMS))
                 found, here = digest(there, form), read[form.name]
                 compared.append(Compared(form.name, here.count, here.hexdigest(), found.count, found.hexdigest()))
-        tables = tuple(compared)
-        behind = source.last_seq() - until
-        if not behind and all(table.equal for table in tables):
+        made = Copied(tuple(compared), written, deleted, until, source.last_seq() - until)
+        if not made.behind and made.equal:
             break
-    return Copied(tables, written, deleted, until, behind)
+    return made
 
 
 def _check_target(source: Records, target: Records, again: bool) -> None:

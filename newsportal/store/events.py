@@ -128,7 +128,10 @@ class Events(Part):
             later = () if edited is None else connection.execute(select(EVENT_EDITS).where(EVENT_EDITS.c.number > edited)).mappings()
             if any(_edit(row).events & vectors.keys() for row in later):
                 return False
-            new = _still_there(connection, placed)
+            ids = [one.story_id for one in placed]
+            there = {row["id"] for row in select_in(connection, select(STORIES.c.id), STORIES.c.id, ids)}
+            there -= {row["story_id"] for row in select_in(connection, select(EVENT_STORIES.c.story_id), EVENT_STORIES.c.story_id, ids)}
+            new = [one for one in placed if one.story_id in there]  # no editor put it elsewhere meanwhile
             _write_vectors(connection, {one.event_id: vectors[one.event_id] for one in new})
             upsert(connection, EVENT_STORIES, [asdict(one) | {"words": list(map(storable, one.words))} for one in new])
             counted = {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, touched)}
@@ -259,14 +262,6 @@ def _edit(row: Mapping[Any, Any]) -> Edit:
     title, pinned = (tuple(moves[key]) if moves[key] is not None else None for key in ("title", "pinned"))
     stories = {story: (move[0], move[1]) for story, move in moves["stories"].items()}
     return Edit(row["kind"], row["event_id"], row["at"], row["by"], stories, title, pinned, row["number"], row["undone"])
-
-
-def _still_there(connection: Connection, placed: Sequence[Placed]) -> list[Placed]:
-    """Those whose story exists, and that no editor put elsewhere meanwhile."""
-    ids = [one.story_id for one in placed]
-    there = {row["id"] for row in select_in(connection, select(STORIES.c.id), STORIES.c.id, ids)}
-    there -= {row["story_id"] for row in select_in(connection, select(EVENT_STORIES.c.story_id), EVENT_STORIES.c.story_id, ids)}
-    return [one for one in placed if one.story_id in there]
 
 
 def _write_vectors(connection: Connection, vectors: Mapping[str, str]) -> None:

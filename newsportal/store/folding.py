@@ -94,10 +94,7 @@ def coolest(since: datetime) -> float:
 
 def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
     """Fold keys by the hash they are kept under; of equal keys the one with the best score."""
-    found: dict[str, FoldKey] = {}
-    for key in sorted(keys, key=lambda key: key.score):
-        found[content_id(key.key)] = key
-    return found
+    return {content_id(key.key): key for key in sorted(keys, key=lambda key: key.score)}
 
 
 # Statements of every write, made once: to put them together anew costs more than to run them.
@@ -166,7 +163,7 @@ def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: 
 
 @cache
 def _under_any(count: int) -> Select[tuple[str, str, str, str, datetime]]:
-    """The articles under any of so many keys, each key with a window of its own (as :func:`_windows` names them)."""
+    """The articles under any of so many keys, each key with a window of its own."""
     within = (
         and_(FOLD_KEYS.c.key == bindparam(f"key_{n}"), FOLD_KEYS.c.moment.between(bindparam(f"first_{n}"), bindparam(f"last_{n}")))
         for n in range(count)

@@ -39,23 +39,17 @@ def page_of(plain: Mapping[str, Any]) -> GalleryPage:
 def picture_rows(
     gallery_id: str, gallery: Gallery, left: Mapping[str, str], words: Mapping[str, str] = MappingProxyType({})
 ) -> list[dict[str, Any]]:
-    """The pictures of a story in order; ``left``: hashes of addresses that the store leaves out, and why; ``words``: hashes → what editors
-    say in place of captions.
-
-    An address stands in a story once.
-    """
+    """The pictures of a story in order, each address once; ``left``: hashes of addresses that the store leaves out, and why; ``words``:
+    hashes → what editors say in place of captions."""
     pictures: dict[str, Image] = {}
     for image in gallery.images:
         pictures.setdefault(name_id(image.url), image)
-    return [
-        {"gallery_id": gallery_id, "number": number, "name": name, **_picture(image, left.get(name)), "said": words.get(name)}
-        for number, (name, image) in enumerate(pictures.items(), 1)
-    ]
-
-
-def _picture(image: Image, left: str | None) -> dict[str, Any]:
-    row = {field.name: to_json(getattr(image, field.name)) for field in fields(Image)}
-    return row | {"print": row["print"][:PRINT_CHARS] if row["print"] else None, "dropped": slug(row["dropped"] or left)}
+    rows = []
+    for number, (name, image) in enumerate(pictures.items(), 1):
+        row = {field.name: to_json(getattr(image, field.name)) for field in fields(Image)}
+        row |= {"print": (row["print"] or "")[:PRINT_CHARS] or None, "dropped": slug(row["dropped"] or left.get(name))}
+        rows.append({"gallery_id": gallery_id, "number": number, "name": name, **row, "said": words.get(name)})
+    return rows
 
 
 def slug(reason: str | None) -> str | None:

@@ -130,8 +130,7 @@ GALLERIES = Table(
     Index(None, "moment", "id"),
     Index(None, "complete", "visited"),
 )
-"""``id`` is the article's. ``pictures`` counts those shown, ``pages`` those read, ``vain`` the visits in a row that brought nothing;
-``addresses`` are its pages'. ``text`` is the story's own, without the captions; the article's text has both."""
+"""``text`` is the story's own, without the captions; the article's text has both."""
 
 GALLERY_PAGES = Table(
     "gallery_pages",

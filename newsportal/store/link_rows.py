@@ -221,7 +221,18 @@ class Turn:
     def settle(self) -> None:
         """Let the next row of each lane come forward, and write the figures of the hosts."""
         self._advance()
-        self._write_lines()
+        shrunk = list[dict[str, Any]]()
+        for (host, queue), waiting in self._waiting.items():
+            ready = self._ready[host, queue]
+            values = {"b_host": host, "b_queue": queue, "b_waiting": waiting, "b_ready": ready}
+            if waiting <= 0:
+                shrunk.append(values)
+            elif not self.connection.execute(COUNT_LINE, values).rowcount:
+                self._begin_line(host, queue, waiting, ready)
+        if shrunk:
+            self.connection.execute(COUNT_LINE, shrunk)
+        if ended := [{"b_host": line["b_host"], "b_queue": line["b_queue"]} for line in shrunk if line["b_waiting"] < 0]:
+            self.connection.execute(END_LINE, ended)
         self._lanes.clear()
         self._waiting.clear()
         self._ready.clear()
@@ -249,20 +260,6 @@ class Turn:
 
     def _select(self, asked: Select[Any], values: Mapping[str, Any] | None = None) -> list[Row]:
         return [Row(*found) for found in self.connection.execute(asked, values).all()]
-
-    def _write_lines(self) -> None:
-        shrunk = list[dict[str, Any]]()
-        for (host, queue), waiting in self._waiting.items():
-            ready = self._ready[host, queue]
-            values = {"b_host": host, "b_queue": queue, "b_waiting": waiting, "b_ready": ready}
-            if waiting <= 0:
-                shrunk.append(values)
-            elif not self.connection.execute(COUNT_LINE, values).rowcount:
-                self._begin_line(host, queue, waiting, ready)
-        if shrunk:
-            self.connection.execute(COUNT_LINE, shrunk)
-        if ended := [{"b_host": line["b_host"], "b_queue": line["b_queue"]} for line in shrunk if line["b_waiting"] < 0]:
-            self.connection.execute(END_LINE, ended)
 
     def _begin_line(self, host: str, queue: str, waiting: int, ready: int) -> None:
         """The first row of a host."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, Final
@@ -125,10 +125,8 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
         ]
         if which.topic is not None:
             conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(which.topic)))
-        if which.since:
-            conditions.append(version.c.moment >= which.since)
-        if which.until:
-            conditions.append(version.c.moment < which.until)
+        conditions += [version.c.moment >= which.since] if which.since else []
+        conditions += [version.c.moment < which.until] if which.until else []
         if _brief(which):
             told = STORIES.c.id.in_(select(version.c.story_id).where(*conditions))
             return STORIES, STORIES.c.id, [told, STORIES.c.count > 0]
@@ -209,6 +207,17 @@ class Lists(Part):
                 return StoryPage(found[::-1])
             last = rows[limit - 1][0] if len(rows) > limit else None
             return StoryPage(found, cursor(last["order_key"], last["story_id"]) if last else None)
+
+    def newest(self, which: StoryFilter, most: int) -> list[Story]:
+        """The first ``most`` stories, read in pages of ``which.limit``."""
+        found: list[Story] = []
+        while len(found) < most:
+            page = self.stories(which)
+            found += page.stories
+            if page.next is None:
+                break
+            which = replace(which, before=page.next)
+        return found[:most]
 
     def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
         """Id → story as lists show it, of those that exist; the id of a story that was folded away leads to where its founder is now."""

@@ -204,7 +204,6 @@ class Pictures(Part):
 
 
 def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
-    """Key -> ids of the pictures that are this one: itself, and those with its print and its size (a thumbnail has the print alone)."""
     pictures = [picture for picture in _pictures(connection, map(name_id, keys)) if picture.print]
     looks = {picture.key: (picture.print, picture.width, picture.height) for picture in pictures}
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)

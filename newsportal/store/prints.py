@@ -20,7 +20,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from newsportal.dedup import finder
 from newsportal.dedup.document import Document, Verdict
-from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
+from newsportal.dedup.fingerprints import Fingerprint, fingerprint
 from newsportal.dedup.judge import UNCHANGED, WINDOW, Earlier, compared, title_letters
 from newsportal.dedup.shingle_index import Likely, ShingleIndex, indexed
 from newsportal.dedup.title_index import TitleIndex
@@ -143,7 +143,9 @@ class PrintIndex:
     def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
         if not rows:
             return
-        self._index.add_all([(row.number, _indexed(row), row.length, story_number(row.story_id), row.title) for row in rows])
+        codes = (indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length) for row in rows)
+        known = zip(rows, codes, strict=True)
+        self._index.add_all([(row.number, runs, row.length, story_number(row.story_id), row.title) for row, runs in known])
         if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
             self._index.forget(connection.scalar(FIRST) or 0)
         self._number = rows[-1].number
@@ -204,10 +206,6 @@ class FinderIndex:
     def _judge(self, row: Mapping[str, Any]) -> Verdict:
         self._known.add(row["id"])
         return self._finder.judge(Document(row["id"], row["url"], row["title"], row["text"], row["first_seen"]))
-
-
-def _indexed(row: Any) -> Codes:
-    return indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length)
 
 
 def story_number(story_id: str) -> int:

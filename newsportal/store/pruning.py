@@ -24,6 +24,7 @@ from newsportal.store.labels import FORMER_LABELS, LABELLED
 from newsportal.store.link_tables import LINKS, OVER, PRUNED
 from newsportal.store.outbox import OUTBOX, POSITIONS
 from newsportal.store.pictures import PICTURE_STORIES, PICTURES, SIGHTINGS
+from newsportal.store.reading import topics_of
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, REVISIONS, STORIES, TOPICS, UNFOLDED
 from newsportal.store.threads import THREADS
 from newsportal.store.writing import log
@@ -144,9 +145,7 @@ def _decide(
     for row in select_in(connection, MEMBERS, ARTICLES.c.story_id, stories):
         versions[row["story_id"]].append(row)
     ids = [row["id"] for rows in versions.values() for row in rows]
-    topics: dict[str, list[str]] = {}
-    for row in select_in(connection, select(TOPICS.c.article_id, TOPICS.c.topic), TOPICS.c.article_id, ids):
-        topics.setdefault(row["article_id"], []).append(row["topic"])
+    topics = {id: [mark.topic for mark in marks] for id, marks in topics_of(connection, ids).items()}
     by_editors = {next(iter(row.values())) for asked, column in BY_EDITORS for row in select_in(connection, asked, column, ids)}
     published = set() if ages.withdraw else {row["article_id"] for row in select_in(connection, PUBLISHED, OUTBOX.c.article_id, ids)}
     by_readers = set(marked([*stories, *ids]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -247,14 +247,9 @@ HEADS: Final = select(
 
 def _read_offers(connection: Connection, wanted: Select[Any]) -> list[StoryOffer]:
     rows = connection.execute(wanted).all()
-    labels = _labels(connection, [row.id for row in rows])
-    return [StoryOffer(row.id, row.moment, row.title, row.beginning, labels.get(row.id, ())) for row in rows]
-
-
-def _labels(connection: Connection, ids: list[str]) -> dict[str, tuple[str, ...]]:
-    """Story → its labels, by kind and value."""
-    labels: dict[str, list[tuple[int, str]]] = {}
+    labels = defaultdict[str, list[tuple[int, str]]](list)  # by kind and value
     these = select(LABELS.c.story_id, LABELS.c.kind, LABELS.c.value).where(LABELS.c.kind.in_(KINDS))
-    for row in select_in(connection, these, LABELS.c.story_id, ids):
-        labels.setdefault(row["story_id"], []).append((KINDS.index(row["kind"]), row["value"]))
-    return {id: tuple(f"{KINDS[kind]}:{value}" for kind, value in sorted(found)) for id, found in labels.items()}
+    for label in select_in(connection, these, LABELS.c.story_id, [row.id for row in rows]):
+        labels[label["story_id"]].append((KINDS.index(label["kind"]), label["value"]))
+    named = {id: tuple(f"{KINDS[kind]}:{value}" for kind, value in sorted(found)) for id, found in labels.items()}
+    return [StoryOffer(row.id, row.moment, row.title, row.beginning, named.get(row.id, ())) for row in rows]

@@ -55,9 +55,8 @@ LISTED: Final = (
 
 def articles(connection: Connection, ids: Sequence[str], columns: Sequence[ColumnElement[Any]] = tuple(ARTICLES.c)) -> list[StoredArticle]:
     """The articles of these ids that exist, in this order."""
-    found: dict[str, StoredArticle] = {}
-    for chunk in chunks(dict.fromkeys(ids)):
-        found |= {article.id: article for article in _articles(connection, select(*columns).where(ARTICLES.c.id.in_(chunk)))}
+    few = (_articles(connection, select(*columns).where(ARTICLES.c.id.in_(chunk))) for chunk in chunks(dict.fromkeys(ids)))
+    found = {article.id: article for some in few for article in some}
     return [found[id] for id in ids if id in found]
 
 

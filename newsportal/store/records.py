@@ -244,10 +244,15 @@ class Records(Part):
 
         Rows whose parents are not there are left out: the parent was deleted, or came after the look at its table.
         """
+        table, there = RAW[form.name], list(rows)
         with self._write() as connection:
-            there = _with_parents(connection, form, rows)
-            _delete_conflicts(connection, form, there)
-            table = RAW[form.name]
+            for column, parent in form.parents.items():
+                id = RAW[parent].c.id
+                known = set(connection.scalars(select(id).where(id.in_({row[column] for row in there}))))
+                there = [row for row in there if row[column] in known]
+            if form.single is not None and there:  # rows of other keys that have what only one may have: an article's former fingerprint
+                taken = table.c[form.single].in_([row[form.single] for row in there])
+                connection.execute(delete(table).where(taken, ~_among(form, [form.key_of(row) for row in there])))
             upsert(connection, table, there, update=tuple(column.name for column in table.columns if not column.primary_key))
         return len(there)
 
@@ -281,23 +286,3 @@ def _among(form: Form, keys: Collection[Key]) -> ColumnElement[bool]:
     if len(columns) == 1:
         return columns[0].in_([key[0] for key in keys])
     return tuple_(*columns).in_(list(keys))
-
-
-def _with_parents(connection: Connection, form: Form, rows: Sequence[Record]) -> list[Record]:
-    """Those of ``rows`` that no foreign key forbids."""
-    kept = list(rows)
-    for column, parent in form.parents.items():
-        id = RAW[parent].c.id
-        there = set(connection.scalars(select(id).where(id.in_({row[column] for row in kept}))))
-        kept = [row for row in kept if row[column] in there]
-    return kept
-
-
-def _delete_conflicts(connection: Connection, form: Form, rows: Sequence[Record]) -> None:
-    """Delete rows of other keys that have what only one may have: an article that got another fingerprint."""
-    if form.single is None or not rows:
-        return
-    table = RAW[form.name]
-    connection.execute(
-        delete(table).where(table.c[form.single].in_([row[form.single] for row in rows]), ~_among(form, [form.key_of(row) for row in rows]))
-    )

@@ -36,9 +36,7 @@ STORIES = Table(
     id_column("head_id", nullable=False),  # no foreign key: articles point here, and a circle could not be inserted
     Column("count", Integer, nullable=False),
     Column("sites", Integer, nullable=False),
-    Column("first_seen", Moment, nullable=False),
-    Column("last_seen", Moment, nullable=False),
-    Column("moment", Moment, nullable=False),
+    *(Column(name, Moment, nullable=False) for name in ("first_seen", "last_seen", "moment")),
     Column("heat", Float(53), nullable=False),
     Index(None, "moment", "id"),
     Index(None, "heat", "id"),

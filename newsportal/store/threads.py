@@ -57,7 +57,8 @@ class StoredThread:
 
 @dataclass(frozen=True, slots=True)
 class StoredPost:
-    """A post as it is kept. ``place`` counts from 0 in the order of reading; ``earlier`` are texts that it had before it was edited."""
+    """A post as it is kept. ``name`` is its own in the thread; ``place`` counts from 0 in the order of reading. ``earlier`` are the last
+    texts that it had before it was edited, the oldest first; ``changed``: when that was noticed last."""
 
     name: str
     place: int
@@ -171,8 +172,6 @@ THREADS = Table(
     Column("replies", NUMBER),
     Column("listed", Moment),
 )
-"""``id`` is the article's. ``newest``: the time of its last post; ``last_page``: where the next visit begins; ``whole``: that page was the
-thread's last; ``replies`` and ``listed``: what its board's list said of it before the last visit, by which growth is noticed."""
 
 POSTS = Table(
     "posts",
@@ -192,9 +191,6 @@ POSTS = Table(
     Column("earlier", JSON, nullable=False),
     Index(None, "thread_id", "place"),
 )
-"""``name`` is the post's own in its thread, ``place`` its number in the order of reading. ``earlier``: the last texts that it
-had before it was edited, the oldest first; ``changed``: when that was noticed last."""
-
 
 STORED: Final = select(*THREADS.c, ARTICLES.c.identity).join(ARTICLES, ARTICLES.c.id == THREADS.c.id)
 

@@ -101,10 +101,7 @@ class Batch:
 def _repeated(
     connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed, apart: Collection[str] = ()
 ) -> Fold | None:
-    """What an article repeats: what its text says, else what its keys say; or what the finder of the store's choice says.
-
-    Stories of ``apart`` are out.
-    """
+    """What an article repeats by its text, else by its keys; or by the finder of the store's choice. Stories of ``apart`` are out."""
     if new.index.finder is not None:
         return new.index.finder.repeated(connection, row, apart)
     return prints.repeated(connection, row, new, apart) or choose(connection, row, keys, apart)

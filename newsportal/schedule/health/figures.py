@@ -125,7 +125,8 @@ def figures(visits: Sequence[Visit]) -> Figures:
     broken = list(takewhile(lambda visit: visit.broken, visits))
     # the list page was read in full and had no entries; a 304 says nothing about them
     empty = list(takewhile(lambda visit: visit.list_pages > 0 and not (visit.entries or visit.not_modified or visit.broken), visits))
-    cut = _recent(visits)
+    totals = accumulate(visit.stored + visit.folded + sum(visit.failed.values()) for visit in visits[:MAX_RECENT])
+    cut = next((number for number, total in enumerate(totals, 1) if total >= RECENT_READ), min(len(visits), MAX_RECENT))
     recent, older = visits[:cut], visits[cut:]
     counted = _summed(visit.failed for visit in recent)
     unread = sum(number for reason, number in counted.items() if cause_of(reason) == UNREAD)
@@ -151,12 +152,6 @@ def figures(visits: Sequence[Visit]) -> Figures:
         failed=counted,
         before=_badly(older),
     )
-
-
-def _recent(visits: Sequence[Visit]) -> int:
-    """How many of the newest visits have :data:`RECENT_READ` articles."""
-    totals = accumulate(visit.stored + visit.folded + sum(visit.failed.values()) for visit in visits[:MAX_RECENT])
-    return next((number for number, total in enumerate(totals, 1) if total >= RECENT_READ), min(len(visits), MAX_RECENT))
 
 
 def _badly(visits: Sequence[Visit]) -> float | None:

@@ -62,7 +62,7 @@ class ItemNumbers(Part):
         """Number the stories that came since the last call; forget those that were deleted."""
         known, last = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING)), store.last_seq()
         if known is None or known > last or last - known > MAX_BEHIND:
-            self._number_newest(store)
+            self.of([story.id for story in store.newest(StoryFilter(limit=STEP), NEWEST)])
             self._remember(last)
             return
         position = int(known)
@@ -74,16 +74,6 @@ class ItemNumbers(Part):
                 self._execute(delete(ITEM_NUMBERS).where(ITEM_NUMBERS.c.story_id.in_(gone)))
             position = rows[-1].seq
             self._remember(position)
-
-    def _number_newest(self, store: Store) -> None:
-        found: list[str] = []
-        before: str | None = None
-        while len(found) < NEWEST:
-            page = store.stories(StoryFilter(before=before, limit=STEP))
-            found += [story.id for story in page.stories]
-            if (before := page.next) is None:
-                break
-        self.of(found)
 
     def _remember(self, position: int) -> None:
         self._upsert(FOLLOWED, [{"name": FOLLOWING, "position": position}], update=("position",))

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
 from newsportal.errors import StoreError
 from newsportal.services.accounts.base import random_id
@@ -226,11 +226,10 @@ class Searches(Part):
             return made
 
     def of(self, person_id: str) -> list[Search]:
-        return [_search(row) for row in self._rows(select(SEARCHES).where(SEARCHES.c.person_id == person_id).order_by(SEARCHES.c.name))]
+        return [Search(*row) for row in self._rows(select(SEARCHES).where(SEARCHES.c.person_id == person_id).order_by(SEARCHES.c.name))]
 
     def search(self, person_id: str, search_id: str) -> Search | None:
-        row = self._row(select(SEARCHES).where(_mine(person_id, search_id)))
-        return _search(row) if row is not None else None
+        return next((Search(*row) for row in self._rows(select(SEARCHES).where(_mine(person_id, search_id)))), None)
 
     def rename(self, person_id: str, search_id: str, name: str) -> bool:
         """Whether there is such a search of this person. Raises ``SearchNotSaved``."""
@@ -241,7 +240,7 @@ class Searches(Part):
         with self._write() as connection:
             row = connection.execute(select(SEARCHES).where(_mine(person_id, search_id))).one_or_none()
             connection.execute(delete(SEARCHES).where(_mine(person_id, search_id)))
-        return _search(row) if row is not None else None
+        return Search(*row) if row is not None else None
 
 
 def _mine(person_id: str, search_id: str) -> Any:
@@ -253,7 +252,3 @@ def _named(name: str) -> str:
     if not named:
         raise SearchNotSaved("Give it a name.")
     return named
-
-
-def _search(row: Row[Any]) -> Search:
-    return Search(row.id, row.person_id, row.name, row.asked, row.created)

@@ -145,7 +145,6 @@ MARKS = Table(
     Index("ix_marks_person_id_at", "person_id", "at"),
     Index("ix_marks_story_id", "story_id"),
 )
-"""``read`` None: never said. ``starred``: since when, None: not. ``at``: when it was said last."""
 
 CAUGHT_UP = Table(
     "caught_up",
@@ -168,7 +167,6 @@ SEARCHES = Table(
     Column("created", Moment, nullable=False),
     Index("ix_searches_person_id", "person_id"),
 )
-"""``asked``: the query of the search page's address (``q=…&topic=…``)."""
 
 FEED_KEYS = Table(
     "feed_keys",

@@ -59,7 +59,10 @@ def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = N
         items = tuple(Item(one.key, one.says[alert.language], "", "") for one in conditions(work, (alert.about,)))
         return Preview((Planned(now, items),) if items else (), len(items), capped=False)
     if alert.about in SCHEDULED:
-        return _of_hours(work, alert, days, hours or HOURS[alert.about])
+        ended, most = spans(alert, now, work.zone, days), hours or HOURS[alert.about]
+        made = zip(ended[-most:], ITEMS[alert.about](work.store, alert, ended[-most:], work.url, work.replay), strict=True)
+        sent = [Planned(due_at(until, alert, work.zone), tuple(told)) for (_, until), told in made if told]
+        return Preview(tuple(reversed(sent)), sum(len(one.items) for one in sent), len(ended) > most)
     since = now - timedelta(days=days)
     then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
     stories = _of_search(work, then, now) if alert.about == "search" else OF[alert.about](work, then)
@@ -69,22 +72,9 @@ def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = N
     return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
 
 
-def _of_hours(work: Work, alert: Alert, days: int, most: int) -> Preview:
-    ended = spans(alert, work.now(), work.zone, days)
-    made = zip(ended[-most:], ITEMS[alert.about](work.store, alert, ended[-most:], work.url, work.replay), strict=True)
-    planned = [Planned(due_at(until, alert, work.zone), tuple(items)) for (_, until), items in made if items]
-    return Preview(tuple(reversed(planned)), sum(len(one.items) for one in planned), len(ended) > most)
-
-
 def _of_topic(work: Work, alert: Alert) -> list[Found]:
-    found: list[Story] = []
-    cursor: str | None = None
-    while len(found) < MOST:
-        page = work.store.stories(StoryFilter(topic=alert.of, since=alert.created - GRACE, before=cursor, limit=PAGE))
-        found += page.stories
-        if (cursor := page.next) is None:
-            break
-    whole = ((story, work.store.story(story.id) if story.count > 1 else None) for story in found[:MOST])
+    found = work.store.newest(StoryFilter(topic=alert.of, since=alert.created - GRACE, limit=PAGE), MOST)
+    whole = ((story, work.store.story(story.id) if story.count > 1 else None) for story in found)
     return [(story, _first(alert, of_topic(alert, full.versions if full is not None else (story.head,)))) for story, full in whole]
 
 

@@ -101,12 +101,10 @@ def follow(work: Work, tally: Tally) -> None:
                 return
             after = begin
         changes = work.store.changes(after, CHANGES)
-        if work.index is not None and any(alert.about == "search" for alert in alerts):
-            reached = work.index.position()
-            changes = [change for change in changes if change.seq <= reached]  # what the index does not know yet waits
-        if any(alert.about == "event" for alert in alerts):
-            reached = work.store.events.position()
-            changes = [change for change in changes if change.seq <= reached]  # as does what is in no event yet
+        kinds = {alert.about for alert in alerts}  # what the index does not know yet waits, as does what is in no event yet
+        reached = [work.index.position()] if work.index is not None and "search" in kinds else []
+        reached += [work.store.events.position()] if "event" in kinds else []
+        changes = [change for change in changes if all(change.seq <= position for position in reached)]
         if not changes:
             return
         seqs = {change.id: change.seq for change in changes if change.kind == "article"}

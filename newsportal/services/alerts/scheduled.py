@@ -89,16 +89,12 @@ def rising_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | N
         return
     boards = replay(store, [spans[0][0], *(until for _, until in spans)], alert.of or None)
     for before, board in pairwise(boards):
-        known = _names(before)
+        words = {fold_characters(word) for entry in before.words for word in (entry.rise.name, *entry.rise.with_words)}
+        known = words | {entry.rise.name for entry in before.events}
         told = known | {entry.rise.name for entry in board.events}
         new = [entry for entry in board.events[:ENTRIES] if entry.rise.name not in known]
         new += [one for one in board.words[:ENTRIES] if fold_characters(one.rise.name) not in known and one.rise.event not in told]
         yield [_rise_item(entry, alert.language, url) for entry in new if entry.stories]
-
-
-def _names(board: Board) -> set[str]:
-    words = {fold_characters(word) for entry in board.words for word in (entry.rise.name, *entry.rise.with_words)}
-    return words | {entry.rise.name for entry in board.events}
 
 
 def _rise_item(entry: BoardEntry, language: str, url: str | None) -> Item:

@@ -93,8 +93,12 @@ def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Propos
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
+    """Only if addresses say so: the page's own, or as many links as a forum's page has at least. Shape alone takes news for threads."""
     found = kinds.look(document, page.fetched)
-    if not _is_forum(document):
+    own = urlsplit(document.url).hostname
+    links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == own}
+    named = Counter(addresses.read(url).kind for url in links)
+    if not (BOARD.search(document.url) or named["board"] >= MIN_BOARDS or named["thread"] >= MIN_THREADS):
         return None
     if found.kind not in ("front", "board") or (len(found.boards) < MIN_BOARDS and len(found.threads) < MIN_THREADS):
         return None
@@ -107,14 +111,6 @@ def forum_proposal(page: Page, found: kinds.Signpost, entries: int, why: tuple[M
     links = [Link(one.url, "", one.title, published=one.last) for one in found.threads]
     values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}
     return rated(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=why), page.fetched)
-
-
-def _is_forum(document: dom.Document) -> bool:
-    """Whether addresses say so: the page's own, or as many links as a forum's page has at least. Shape alone takes news for threads."""
-    own = urlsplit(document.url).hostname
-    links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == own}
-    named = Counter(addresses.read(url).kind for url in links)
-    return BOARD.search(document.url) is not None or named["board"] >= MIN_BOARDS or named["thread"] >= MIN_THREADS
 
 
 PICTURE_WORDS = MEDIA_WORDS - frozenset(

@@ -115,17 +115,13 @@ def _new(line: str) -> Block:
 
 def _parts(body: str) -> Iterator[str]:
     """The markup of the topmost elements; loose text is a paragraph."""
-    root = dom.parse_html(f"<div>{body}</div>")
-    tops = dom.css(root, "body > div")
-    if not tops:
-        return
-    top = tops[0]
-    if top.text and top.text.strip():
-        yield f"<p>{escape(top.text.strip())}</p>"
-    for node in top:
-        yield dom.html_of(node)
-        if node.tail and node.tail.strip():
-            yield f"<p>{escape(node.tail.strip())}</p>"
+    for top in dom.css(dom.parse_html(f"<div>{body}</div>"), "body > div")[:1]:
+        if top.text and top.text.strip():
+            yield f"<p>{escape(top.text.strip())}</p>"
+        for node in top:
+            yield dom.html_of(node)
+            if node.tail and node.tail.strip():
+                yield f"<p>{escape(node.tail.strip())}</p>"
 
 
 def _block(markup: str, number: int, told: set[str]) -> Block:

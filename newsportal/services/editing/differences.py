@@ -107,10 +107,9 @@ def _steps(before: Sequence[str], after: Sequence[str], budget: Budget) -> list[
     inner = before[first : ends[0]], after[first : ends[1]]
     if not budget.spend(_price(*inner)):
         return None
-    found = [Step(True, before[:first], after[:first])]
-    for kind, i, j, m, n in SequenceMatcher(None, *inner, autojunk=False).get_opcodes():
-        found.append(Step(kind == "equal", inner[0][i:j], inner[1][m:n]))
-    found.append(Step(True, before[ends[0] :], after[ends[1] :]))
+    opcodes = SequenceMatcher(None, *inner, autojunk=False).get_opcodes()
+    between = (Step(kind == "equal", inner[0][i:j], inner[1][m:n]) for kind, i, j, m, n in opcodes)
+    found = (Step(True, before[:first], after[:first]), *between, Step(True, before[ends[0] :], after[ends[1] :]))
     return [step for step in found if step.before or step.after]
 
 

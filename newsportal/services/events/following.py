@@ -90,7 +90,11 @@ class EventFollower:
         in_order = sorted(new.values(), key=lambda one: (one.moment, one.id))
         for one in in_order:
             self._sentences.add(one.story_id, one.site or one.source, one.text)
-        placed = [_place(clusters, one, self._sentences) for one in in_order]
+        placed = list[Placed]()
+        for one in in_order:
+            text = self._sentences.without(one.site or one.source, one.text)
+            found = clusters.add(story_of(one.story_id, one.title, text, one.moment))
+            placed.append(Placed(one.story_id, found.event, found.score, found.terms))
         vectors = {event: vector_of(clusters.state(event)) for event in {one.event_id for one in placed}}
         moved = any(change.kind != "article" for change in changes)
         self._clusters = None  # until it is written: what was added here is not to be remembered if it is not
@@ -120,12 +124,6 @@ def _articles(store: Store, changes: Iterable[Change]) -> list[StoredArticle]:
     """Those that changed. What people say in forums is not told as news."""
     found = store.articles(list({change.id for change in changes if change.kind == "article"}))
     return [one for one in found if one.hidden is None and not is_thread(one.source)]
-
-
-def _place(clusters: EventClusters, article: StoredArticle, sentences: RepeatedSentences) -> Placed:
-    text = sentences.without(article.site or article.source, article.text)
-    found = clusters.add(story_of(article.story_id, article.title, text, article.moment))
-    return Placed(article.story_id, found.event, found.score, found.terms)
 
 
 def rebuild(store: Store, progress: Callable[[int, int], object]) -> int:

@@ -103,8 +103,10 @@ def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone
     by_day: dict[date, list[Point]] = {}
     for story, article in zip(stories, articles, strict=True):
         day, sentence = dated_sentence(article.text, article.moment.astimezone(zone))
-        said = _quoted(sentence or "", article)
-        point = Point(day or article.moment.astimezone(zone).date(), said, story, day is not None)
+        said = DATELINE.sub("", sentence or "", count=1)
+        if not is_sentence(said) or DANGLING.match(said):  # it says nothing by itself (「其中三座今天起限行。」)
+            said = next(sentences(article.text), article.title)
+        point = Point(day or article.moment.astimezone(zone).date(), _cut(said), story, day is not None)
         by_day.setdefault(point.day, []).append(point)
     chosen = []
     for same in by_day.values():
@@ -139,14 +141,6 @@ def _day(match: re.Match[str], published: datetime) -> date | None:
     except ValueError:
         return None
     return day if today - BACK <= day <= today else None
-
-
-def _quoted(sentence: str, article: StoredArticle) -> str:
-    """``sentence`` without its dateline; the first one of the text, if it says nothing by itself (「其中三座今天起限行。」)."""
-    said = DATELINE.sub("", sentence, count=1)
-    if not is_sentence(said) or DANGLING.match(said):
-        said = next(sentences(article.text), article.title)
-    return _cut(said)
 
 
 def _cut(sentence: str) -> str:

@@ -98,7 +98,11 @@ def incoming(row: Any, now: datetime) -> Incoming:
     )
     seen = values.get("first_seen") or now
     if is_thread(article.source) and values.get("posts"):
-        return Incoming(_thread(article, values), min(seen, now))
+        thread = Thread(
+            article.url, article.title or "", article.link, article.fetched, values["posts"], values.get("board"), article.identity,
+            article.url, language=article.language, topics=article.topics, topic_marks=article.topic_marks, category=article.category,
+        )  # fmt: skip
+        return Incoming(thread, min(seen, now))
     if is_gallery(article.source) and "complete" in values:
         return Incoming(_gallery(article, values), min(seen, now))
     return Incoming(article, min(seen, now))
@@ -185,25 +189,16 @@ def _mark(value: Any) -> TopicMark:
 
 
 def _post(value: Any) -> Post:
-    texts = {name: _text(value[name]) for name in ("author", "date_text", "quoted") if value.get(name) is not None}
+    texts: dict[str, Any] = {name: _text(value[name]) for name in ("author", "date_text", "quoted") if value.get(name) is not None}
     moment = value.get("published")
     return Post(
-        author=texts.get("author"),
+        **texts,
         published=None if moment is None else _moment("published", moment),
         text=_text(value["text"]),
         floor=None if value.get("floor") is None else _whole(value["floor"]),
-        date_text=texts.get("date_text"),
-        quoted=texts.get("quoted"),
         images=tuple(map(_image, value.get("images") or ())),
         id=_text(value["name"]) if value.get("name") is not None else None,
     )
-
-
-def _thread(article: Article, values: Mapping[str, Any]) -> Thread:
-    return Thread(
-        article.url, article.title or "", article.link, article.fetched, values["posts"], values.get("board"), article.identity,
-        article.url, language=article.language, topics=article.topics, topic_marks=article.topic_marks, category=article.category,
-    )  # fmt: skip
 
 
 def _gallery(article: Article, values: Mapping[str, Any]) -> Gallery:

@@ -128,14 +128,17 @@ class LocalRunner:
         return command
 
     def _watch(self, id: str, wanted: Wanted) -> None:
-        """Wait for the end of a job and record it."""
         with self._lock:
             child = self._children[id]
         try:
             error = self._await(id, child.process, wanted)
             status = child.process.returncode
             error = error or ({"code": "exit-status", "text": f"status {status}"} if status else None)
-            self._end(child.job, status, error)
+            recorded = self._records.get(id)
+            if recorded is None or recorded.ended is None:  # else it was cancelled, and recorded then
+                state: State = "cancelled" if recorded is not None and recorded.cancelling else "failed" if error else "done"
+                with suppress(RunnerRefused):
+                    self._records.end(child.job, state, status, error, self._now())
         finally:
             with self._lock:
                 del self._children[id]
@@ -160,14 +163,6 @@ class LocalRunner:
             elif wanted.silence is not None and quiet >= wanted.silence:
                 why = {"code": "silent", "text": f"it logged nothing for {wanted.silence:g} seconds"}
                 end_process(process.pid, gently=True)
-
-    def _end(self, job: Job, status: int, error: Row | None) -> None:
-        recorded = self._records.get(job.id)
-        if recorded is not None and recorded.ended is not None:
-            return  # cancelled: it was recorded then
-        state: State = "cancelled" if recorded is not None and recorded.cancelling else "failed" if error else "done"
-        with suppress(RunnerRefused):
-            self._records.end(job, state, status, error, self._now())
 
     def jobs(self) -> list[Job]:
         """Those of this machine, of whoever started them."""

@@ -162,9 +162,7 @@ class Server:
     def text(self, path: str) -> str | None:
         """A file that the server shows (a job's log); ``None`` if it has none there."""
         answer = self._ask("GET", path)
-        if answer.status == 404:
-            return None
-        return self._checked(answer).body.decode("utf-8", "replace")
+        return None if answer.status == 404 else self._checked(answer).body.decode("utf-8", "replace")
 
     def _ask(self, method: str, path: str, body: bytes = b"", content_type: str | None = None) -> Answer:
         headers = {"user-agent": "newsportal", "accept-encoding": "identity"}

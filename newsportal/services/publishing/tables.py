@@ -49,6 +49,7 @@ from newsportal.services.publishing import columns
 from newsportal.services.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
 from newsportal.services.publishing.columns import bound, key_of, row_of
 from newsportal.sources.publishing import Target
+from newsportal.store.columns import build
 from newsportal.store.dialect import place_of
 from newsportal.store.dialects import open_engine, reading, writing
 from newsportal.store.outbox import Entry
@@ -226,10 +227,9 @@ class TableTarget:
         marks = self._marks
         if marks is None:
             return None
-        found = connection.execute(
-            select(marks).where(self._is(marks, {"target": entry.target, "article": entry.article_id}))
-        ).one_or_none()
-        return None if found is None else Mark(found.place, found.revision, found.digest, found.fence)
+        its = self._is(marks, {"target": entry.target, "article": entry.article_id})
+        found = connection.execute(select(marks).where(its)).mappings().one_or_none()
+        return None if found is None else build(Mark, found)
 
     def _current(self, connection: Connection, entry: Entry) -> Mark | None:
         """Raises ``Overtaken``, before anything is changed."""

@@ -119,13 +119,9 @@ def latest(of: Clicks, moment: float) -> list[Latest]:
     starts = known.starts()
     readers = np.flatnonzero(np.diff(starts))
     order = readers[np.lexsort((readers, known.at[starts[readers + 1] - 1]))][-MOST_READERS:]
-    return [_reader(known, starts, reader) for reader in order.tolist()]
-
-
-def _reader(known: Clicks, starts: Ints, reader: int) -> Latest:
-    begin, end = int(starts[reader]), int(starts[reader + 1])
-    its = slice(max(begin, end - ROW), end)
-    return float(known.at[end - 1]), known.readers[reader], known.story[its], known.share[its]
+    bounds = ((reader, int(starts[reader]), int(starts[reader + 1])) for reader in order.tolist())
+    its = ((reader, end, slice(max(begin, end - ROW), end)) for reader, begin, end in bounds)
+    return [(float(known.at[end - 1]), known.readers[reader], known.story[part], known.share[part]) for reader, end, part in its]
 
 
 def rows(readers: Iterable[Latest], stories: int) -> Rows:

@@ -120,23 +120,17 @@ def _index_of(document: CommentedMap, name: str) -> int:
 
 
 def _values(draft: Draft) -> dict[str, Any]:
-    """Key → value; ``None`` where the default says it."""
+    """Key → value; ``None`` where the default says it. Pages that are no number stay as they were typed, for the check to complain of."""
+    pages = (draft.pages or "").strip()
     return {
         "name": draft.name,
         "enabled": None if draft.enabled else False,
         "keywords": draft.keywords,
         "query": list(draft.query) or None,
         "engines": list(draft.engines) or None,
-        "breadth": _number(draft.pages),
+        "breadth": int(pages) if pages.isdecimal() else draft.pages if pages else None,
         "auto_classify": True if draft.auto_classify else None,
     }
-
-
-def _number(pages: str | None) -> Any:
-    """A number as one; anything else as it was typed, for the check to complain of."""
-    if pages is None or not pages.strip():
-        return None
-    return int(pages) if pages.strip().isdecimal() else pages
 
 
 def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:

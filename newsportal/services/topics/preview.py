@@ -72,7 +72,8 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
         brought = (one for one in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in one.topic_marks))
         goes = tuple(one for one in brought if not finds(rule, one))
     newest = tuple(sorted(found.values(), key=lambda one: one.article.moment, reverse=True))
-    shown = tuple(replace(one, words=_standing(rule, one.article)) for one in newest[:SHOWN])
+    words = [(word, TopicRule("", any=(word,))) for word in (*rule.must, *rule.any)]
+    shown = tuple(replace(one, words=tuple(word for word, own in words if finds(own, one.article))) for one in newest[:SHOWN])
     return Preview(len(newest), sum(not one.known for one in newest), shown, goes, len(named), capped or rule != whole)
 
 
@@ -94,13 +95,7 @@ def _named(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], b
 
 
 def _newest(store: Store, since: datetime) -> tuple[list[str], bool]:
-    ids: list[str] = []
-    before: str | None = None
-    while len(ids) <= SCANNED:
-        page = store.stories(StoryFilter(since=since, before=before, limit=PAGE))
-        ids += [story.head.id for story in page.stories]
-        if (before := page.next) is None:
-            break
+    ids = [story.head.id for story in store.newest(StoryFilter(since=since, limit=PAGE), SCANNED + 1)]
     return ids[:SCANNED], len(ids) > SCANNED
 
 
@@ -118,11 +113,6 @@ def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) 
 def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
     for some in chunks(ids, PAGE):
         yield from store.articles(some)
-
-
-def _standing(rule: TopicRule, article: StoredArticle) -> tuple[str, ...]:
-    words = (*rule.must, *rule.any)
-    return tuple(word for word in words if finds(TopicRule("", any=(word,)), article))
 
 
 def lead(article: StoredArticle) -> str:
