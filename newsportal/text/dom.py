@@ -100,6 +100,11 @@ class Document:
         """
         return visible_lines(self.steps)
 
+    @cached_property
+    def link_texts(self) -> dict[Element, str]:
+        """The texts of its links, as far as they have been read."""
+        return {}
+
     def css(self, selector: str) -> list[Element]:
         return css(self.root, selector)
 

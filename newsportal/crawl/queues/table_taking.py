@@ -134,13 +134,6 @@ def _taken(turn: Turn, taking: Taking) -> Taken:
     return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), held, yielded)
 
 
-def lease(turn: Turn, host: str, number: int) -> list[Lease]:
-    """Lease ready rows of a host that this worker holds."""
-    found = turn.connection.execute(READY, {"q": turn.queue, "h": host, "most": number}).all()
-    turn.move([Row(*one[: len(ROW)]) for one in found], LEASED, worker=turn.worker)
-    return [Lease(task_of(one), one.tries) for one in found]
-
-
 def _fill(turn: Turn, taking: Taking) -> None:
     suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all()
     empty = not any(taking.held_by_host.values())
@@ -169,15 +162,19 @@ def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     got: Counter[str] = Counter()
     exhausted = set[str]()
     for cap in (even, taking.number):
+        rows = list[Any]()
+        left = taking.number - len(taking.leases)
         for host, _ in found:
-            number = min(cap - got[host], taking.places - taking.held_by_host.get(host, 0) - got[host], taking.number - len(taking.leases))
+            number = min(cap - got[host], taking.places - taking.held_by_host.get(host, 0) - got[host], left - len(rows))
             if number <= 0 or host in exhausted:
                 continue
-            leases = lease(turn, host, number)
-            if len(leases) < number:
+            ready = turn.connection.execute(READY, {"q": turn.queue, "h": host, "most": number}).all()
+            if len(ready) < number:
                 exhausted.add(host)
-            got[host] += len(leases)
-            taking.leases += leases
+            got[host] += len(ready)
+            rows += ready
+        turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
+        taking.leases += [Lease(task_of(one), one.tries) for one in rows]
     mine = {host for host, _ in own}
     table_workers.take_hosts(turn, [host for host in got if host not in mine])
 

@@ -51,7 +51,7 @@ def next_pages(document: dom.Document) -> list[str]:
     declared = (node for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
     nexts = [url for node in declared if (url := dom.link_of(node, document.base))]
     for node in list(document.root.iter("a"))[:MAX_ANCHORS]:
-        text = dom.text_of(node, hub_anchors.MAX_INSIDE)[:40]
+        text = hub_anchors.link_text(document, node)[:40]
         number = text.strip("[]【】()· ")
         further = bool(NEXT.match(text)) or "next" in (node.get("rel") or "").lower().split()
         url = dom.link_of(node, document.base) if further or number.isdecimal() else None  # few are worth joining

@@ -106,7 +106,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         for element in way:
             regions.setdefault(element, region)
         anchor = found.get(url) or found.setdefault(url, Anchor(Address(url)))
-        text = dom.text_of(node, MAX_INSIDE)[:MAX_TEXT_CHARS]
+        text = link_text(document, node)
         length = title_length(text)
         if length > anchor.length or not anchor.text:
             anchor.text, anchor.length = text, length
@@ -119,6 +119,16 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         inside = anchor.heading or (above is not None and above.tag in HEADINGS)
         anchor.heading = inside or (len(node) > 0 and any(one.tag in HEADINGS for one in islice(node.iter(), MAX_INSIDE)))
     return list(found.values())
+
+
+def link_text(document: dom.Document, node: dom.Element) -> str:
+    """The beginning of a link's text. Of the first links it is read once for all who look for them."""
+    texts = document.link_texts
+    if (text := texts.get(node)) is None:
+        text = dom.text_of(node, MAX_INSIDE)[:MAX_TEXT_CHARS]
+        if len(texts) < MAX_LINKS:
+            texts[node] = text
+    return text
 
 
 def _named(node: dom.Element) -> str | None:

@@ -307,3 +307,22 @@ def test_taking_does_not_walk_over_what_waits(tmp_path: Path) -> None:
         return count
 
     assert steps(2000, 10) < 2 * steps(40, 10)
+
+
+def test_nothing_is_written_while_nothing_can_be_taken(bench: TableBench) -> None:
+    """One task of a lane and two of a host are in hand; another worker that lacks hosts is attended to."""
+    queue, other = bench.open(), bench.open()
+    assert isinstance(queue, TableQueue)
+    queue.push([*tasks(3, lane="x"), *tasks(9, "b.example")])
+    assert take(queue, delay=1, ahead=2) == ["a.example/0", "b.example/0", "b.example/1"]
+    statements: list[str] = []
+    event.listen(queue.links._engine, "before_cursor_execute", lambda _, cursor, text, *rest: statements.append(text.split()[0]))
+    assert queue.take(100, delay=1, ahead=2).waiting == 9
+    assert "SELECT" in statements
+    assert set(statements) <= {"BEGIN", "SELECT"}
+    queue.done(["a.example/0", "b.example/0"])
+    assert take(queue, delay=1, ahead=2) == ["a.example/1", "b.example/2"]
+    assert take(other, delay=1, ahead=2) == []
+    statements.clear()
+    queue.take(100, delay=1, ahead=2)
+    assert "UPDATE" in statements
