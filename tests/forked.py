@@ -23,8 +23,11 @@ from weakref import finalize
 
 from tests import fork_server
 
-_keep_server = cache(fork_server.connect)
-"""A connection from this process's first command to its end."""
+
+@cache
+def _keep_server() -> int:
+    """A connection from this process's first command to its end: nobody closes its file."""
+    return fork_server.connect().detach()
 
 
 class Started:

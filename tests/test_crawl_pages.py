@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -212,8 +210,7 @@ def test_a_replay_joins_the_same(crawled: Crawled, town: Town, tmp_path: Path) -
 
 def test_an_article_that_a_ctrl_c_meets_between_two_pages_waits_for_the_next_run(town: Town, tmp_path: Path) -> None:
     town.asked.clear()
-    command = [sys.executable, "-m", "newsportal", "crawl", "--sources", str(written(tmp_path, town))]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with forked.Started("crawl", "--sources", str(written(tmp_path, town))) as process:
         until = time.monotonic() + 600
         while path(830108, 2) not in town.asked and time.monotonic() < until:
             time.sleep(0.02)

@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import available_timezones
@@ -169,8 +170,11 @@ def _encoding(value: str) -> str:
         raise mistake(message, did_you_mean(value, ENCODINGS)) from None
 
 
+_zones = cache(available_timezones)  # it goes through the system's files: 50 ms
+
+
 def _zone(value: str) -> str:
-    known = available_timezones()
+    known = _zones()
     if known and value not in known:  # a machine without a table of zones cannot tell
         raise mistake(Message("sources.zone", found=repr(value)), did_you_mean(value, known))
     return value

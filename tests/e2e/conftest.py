@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
+from functools import cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from shutil import copytree
@@ -238,15 +239,40 @@ def whole_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iter
             yield made
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One a file: while it is open its event loop runs in this thread, and no other test could start one."""
+OPENED = ExitStack()
+"""Closes the browser. While one is open its event loop runs in this thread, and no other test could start one."""
+
+
+@cache
+def launched() -> Browser:
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield started
-        started.close()
+    started = OPENED.enter_context(sync_playwright()).chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    OPENED.callback(started.close)
+    OPENED.callback(launched.cache_clear)
+    return started
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None, None, None]:
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+            OPENED.close()
+
+
+@pytest.fixture(scope="session")
+def browser_closed() -> Iterator[None]:
+    """Closed also when the run ends before its last test."""
+    with OPENED:
+        yield
+
+
+@pytest.fixture
+def browser(browser_closed: None) -> Browser:
+    """One for all files of browser tests that follow each other."""
+    return launched()
 
 
 def is_fault(message: Any) -> bool:

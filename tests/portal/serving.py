@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -20,6 +21,22 @@ LOOK = 0.002
 """Seconds between two looks whether a server has started."""
 
 
+class Server(uvicorn.Server):
+    """Waits for its end. uvicorn's own looks for it ten times a second, and a file of tests has up to a hundred that wait."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        await super().startup(sockets)
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._end.wait()
+
+    def stop(self) -> None:
+        if self.started:
+            self._loop.call_soon_threadsafe(self._end.set)
+
+
 @contextmanager
 def serving(app: ASGIApp) -> Iterator[str]:
     """Serve ``app`` on a free port; answers the address."""
@@ -29,12 +46,12 @@ def serving(app: ASGIApp) -> Iterator[str]:
 
 @contextmanager
 def servers() -> Iterator[Callable[[ASGIApp], str]]:
-    """What serves an app more at each call; all are asked to end at once, since each takes its time for that (two steps of 0.1 s)."""
-    running: list[tuple[uvicorn.Server, threading.Thread, socket.socket]] = []
+    """What serves an app more at each call; all are asked to end at once, since each takes its time for that (a step of 0.1 s)."""
+    running: list[tuple[Server, threading.Thread, socket.socket]] = []
 
     def serve(app: ASGIApp) -> str:
         bound = listen("127.0.0.1", 0)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=1, proxy_headers=False))
+        server = Server(uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=1, proxy_headers=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
         running.append((server, thread, bound))
         thread.start()
@@ -49,7 +66,7 @@ def servers() -> Iterator[Callable[[ASGIApp], str]]:
         yield serve
     finally:
         for server, _, _ in running:
-            server.should_exit = True
+            server.stop()
         for _, thread, bound in running:
             thread.join(10)
             bound.close()

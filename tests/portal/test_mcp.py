@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, closing
@@ -21,6 +20,7 @@ import httpx
 import httpx2
 import pytest
 from factories import empty_accounts
+from forked import Started, run
 from madeup import MadeUpWeb
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
@@ -59,8 +59,11 @@ class Newsroom:
     address: str
 
 
-def environment(folder: Path, token: str | None = None) -> dict[str, str]:
-    known = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+SURROUNDINGS = {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+
+
+def environment(token: str | None = None) -> dict[str, str]:
+    known = {**os.environ, **SURROUNDINGS}
     known.pop("NEWSPORTAL_TOKEN", None)
     return known | ({"NEWSPORTAL_TOKEN": token} if token else {})
 
@@ -88,25 +91,16 @@ def room(filled: Any, tmp_path_factory: pytest.TempPathFactory, newsroom: Module
             person = accounts.people.add(role, "correct horse battery staple", role, now=newsroom.NOW)
             tokens[role.value] = accounts.tokens.add(person, "assistant", RIGHTS[role], now=newsroom.NOW)[1]
         tokens["reads"] = accounts.tokens.add(person, "reads", [Right.READ], now=newsroom.NOW)[1]
-    command = [sys.executable, "-c", PROGRAM, "serve", "--port", "0"]
-    with subprocess.Popen(
-        command, cwd=folder, env=environment(folder), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as served:
-        try:
-            assert served.stdout
-            line = next(text for text in served.stdout if "http://" in text)
-            address = re.search(r"http://127\.0\.0\.1:\d+", line)
-            assert address, line
-            yield Newsroom(folder, ids, tokens, address[0])
-        finally:
-            served.kill()
+    with Started("serve", "--port", "0", cwd=folder, piped=True, **SURROUNDINGS) as served:
+        line = next(text for text in served.stdout if "http://" in text)
+        address = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert address, line
+        yield Newsroom(folder, ids, tokens, address[0])
 
 
 @asynccontextmanager
 async def over_stdio(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
-    command = StdioServerParameters(
-        command=sys.executable, args=["-c", PROGRAM, "mcp"], cwd=room.folder, env=environment(room.folder, token)
-    )
+    command = StdioServerParameters(command=sys.executable, args=["-c", PROGRAM, "mcp"], cwd=room.folder, env=environment(token))
     async with Client(command, read_timeout_seconds=600, mode="legacy") as client:  # the handshake of older clients, which waits
         yield client
 
@@ -304,10 +298,7 @@ def test_without_a_token_a_machine_reads_and_the_network_does_not(room: Newsroom
 
 
 def test_a_token_that_does_not_count_is_told_at_once(room: Newsroom) -> None:
-    command = [sys.executable, "-c", PROGRAM, "mcp", "--token", "np_wrong"]
-    ended = subprocess.run(
-        command, cwd=room.folder, env=environment(room.folder), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
+    ended = run("mcp", "--token", "np_wrong", cwd=room.folder, **SURROUNDINGS)
     assert ended.returncode == 1
     assert "newsportal token add" in ended.stderr
     assert ended.stdout == ""

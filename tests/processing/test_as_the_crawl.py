@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import urllib.request
 from contextlib import closing
 from datetime import UTC, datetime
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forked import crawl
+from forked import crawl, run
 from madeup.feeds import FEEDS
 
 from newsportal.extractors.feeds import feed
@@ -64,9 +62,8 @@ def crawled(folder: Path) -> dict[str, dict[str, Any]]:
 
 def processed(folder: Path, *options: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     out = folder / "articles.jsonl"
-    command = [sys.executable, "-m", "newsportal", "process", str(folder / "web.warc.gz"), "--out", str(out), "--json"]
-    sources = ["--sources", str(folder / "sources.yaml")]
-    done = subprocess.run([*command, *sources, *options], capture_output=True, text=True, check=False)  # tests' own forks may not fork
+    words = ("process", str(folder / "web.warc.gz"), "--out", str(out), "--json", "--sources", str(folder / "sources.yaml"))
+    done = run(*words, *options)
     assert done.returncode == 0, done.stderr[-3000:]
     rows = map(json.loads, out.read_text("utf-8").splitlines())
     return json.loads(done.stdout.splitlines()[-1]), {row["identity"]: row for row in rows}

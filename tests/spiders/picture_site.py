@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -98,10 +97,6 @@ def written(folder: Path, site: PictureSite, more: str = "", name: str = "图站
         "utf-8",
     )
     return path
-
-
-def command(sources: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "newsportal", "crawl", "gallery", "--json", "--sources", str(sources), *options]
 
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:

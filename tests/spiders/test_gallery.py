@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Started
 from link_rows import waiting
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import picture_site
-from picture_site import PictureSite, command, crawl, html, serving, written
+from picture_site import PictureSite, crawl, html, serving, written
 
 from newsportal.crawl.list_filters import MAX_VAIN
 from newsportal.items import Gallery, Link
@@ -193,15 +194,16 @@ def test_robots_txt_holds_for_every_page(site: PictureSite, tmp_path: Path) -> N
 def test_a_killed_crawl_goes_on_where_it_was(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 81, 6, total=6))
     sources = written(tmp_path, site, PATTERN)
-    killed: list[subprocess.Popen[bytes]] = []
+    process = Future[Started]()
+    alive = [process]
 
     def kill(path: str) -> None:
-        if path == "/photo/2026/81_6.html" and killed:
-            killed.pop().kill()
+        if path == "/photo/2026/81_6.html" and alive:
+            alive.pop().result().kill()
 
     site.before = kill
-    child = subprocess.Popen(command(sources), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    killed.append(child)
+    child = Started("crawl", "gallery", "--json", "--sources", str(sources))
+    process.set_result(child)
     assert child.wait(240) != 0
     assert stories(sources) == {}
     before = opened(sources).galleries.pages(site.at.removeprefix("http://") + "/photo/2026/81_1.html")
