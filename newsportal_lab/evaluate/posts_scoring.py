@@ -148,32 +148,34 @@ def _extra(texts: Sequence[str], used: set[int], gold: GoldThread, block: bool) 
 
 
 def matched(wanted: Sequence[str], given: Sequence[str], block: bool) -> list[tuple[int, int]]:
-    """Pairs of numbers, one to one, the most alike first."""
-    found = [
-        (alike, -abs(one - other), one, other)
-        for one, gold in enumerate(wanted)
-        for other, text in enumerate(given)
-        if gold and text and (alike := _likeness(gold, text, block)) > 0
-    ]
-    left, right, pairs = set[int](), set[int](), []
-    for _, _, one, other in sorted(found, reverse=True):
-        if one not in left and other not in right:
-            left.add(one)
-            right.add(other)
-            pairs.append((one, other))
+    """Pairs of numbers, one to one, the most alike first. Texts that hold a whole gold post are taken before others are searched."""
+    left, right, pairs = set(range(len(wanted))), set(range(len(given))), []
+    for likeness in (_whole, _likeness):
+        found = [
+            (alike, -abs(one - other), one, other)
+            for one in left
+            for other in right
+            if wanted[one] and given[other] and (alike := likeness(wanted[one], given[other], block)) > 0
+        ]
+        for _, _, one, other in sorted(found, reverse=True):
+            if one in left and other in right:
+                left.remove(one)
+                right.remove(other)
+                pairs.append((one, other))
     return pairs
 
 
+def _whole(gold: str, text: str, block: bool) -> float:
+    """Above 1 for the same text, or a block around it."""
+    return 2.0 if gold == text else 1.0 + 1 / len(text) if block and gold in text else 0.0
+
+
 def _likeness(gold: str, text: str, block: bool) -> float:
-    """Above 0 for a pair that may count."""
-    if gold == text:
-        return 2.0
+    """Above 0, and 1 at most, for a pair that may count."""
     if block and len(text) < BLOCK * len(gold):
         return 0.0
     if not block and not 0.5 <= len(text) / len(gold) <= 2:
         return 0.0
-    if block and gold in text:
-        return 1.0 + 1 / len(text)
     step = max(1, len(gold) // STRIDE)
     runs = (gold[start : start + STRIDE] for start in range(0, len(gold) - STRIDE, step))
     if (block and len(gold) < SHORT) or (min(len(gold), len(text)) > LOOK and not any(run in text for run in runs)):

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import closing
@@ -50,15 +47,15 @@ class Line(NamedTuple):
     text: str
 
 
-def crawl(folder: Path, warc: Path) -> list[str]:
+def words(folder: Path, warc: Path) -> list[str]:
     return [
-        sys.executable, "-m", "newsportal", "crawl", "--once", "--json", "--log-level", "WARNING",
+        "crawl", "--once", "--json", "--log-level", "WARNING",
         "--sources", str(folder / "sources.yaml"), "--replay", str(warc), "--log-file", str(folder / "crawl.log"),
     ]  # fmt: skip
 
 
 def finished(folder: Path, warc: Path) -> dict[str, Any]:
-    done = forked.run(*crawl(folder, warc)[3:], timeout=600)
+    done = forked.run(*words(folder, warc))
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 
@@ -190,11 +187,11 @@ def test_killed_again_and_again_it_loses_nothing_and_stores_nothing_twice(
     other, whole = portal(tmp_path / "killed"), lines(folder)
     database = other / "data" / "newsportal.db"
     for moment in (40, 160, 280):
-        process = subprocess.Popen(crawl(other, warc), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = forked.Started(*words(other, warc))
         deadline = time.monotonic() + 600
         while time.monotonic() < deadline and (not database.exists() or articles(database) < moment):
             time.sleep(0.1)
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
         assert moment <= articles(database) < len(whole), "it must be killed in the middle"
     finished(other, warc)
