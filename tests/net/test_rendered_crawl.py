@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import run
 
 from newsportal.net.rendering import find_chromium
 from newsportal.store import open_store
@@ -45,8 +43,7 @@ def sources(site: Any, response: Any, tmp_path: Path) -> Path:
 
 
 def _crawled(sources: Path, **environment: str) -> tuple[dict[str, Any], str]:
-    command = [sys.executable, "-m", "newsportal", "crawl", "rss", "--json", "--sources", str(sources)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ, **environment})
+    done = run("crawl", "rss", "--json", "--sources", str(sources), **environment)
     assert done.returncode == 0, done.stderr
     return {row["source"]: row for row in json.loads(done.stdout)["sources"]}, done.stderr
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forked import run
 
 from newsportal.items import Article, Link
 from newsportal.recommend import best
@@ -175,9 +175,7 @@ def test_spark_learns_the_same_from_a_store(tmp_path: Path) -> None:
 def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     open_store(f"sqlite:///{tmp_path}/news.db").close()
-    command = [sys.executable, "-m", "newsportal", "recommend", "fit", "--spark", "local[1]"]
-    environ = {**os.environ, "JAVA_HOME": str(tmp_path)}
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=600, check=False)
+    done = run("recommend", "fit", "--spark", "local[1]", cwd=tmp_path, JAVA_HOME=str(tmp_path))
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "install" in done.stderr
