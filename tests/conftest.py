@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import scrapy.core.downloader.contextfactory  # noqa: F401  # deprecated classes look for their caller in every module: early there are few
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
@@ -45,6 +46,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("newsportal")
+# Else it draws constants of the modules that a process has loaded by then: other examples in each run, after reading the sources of all
+providers._get_local_constants = lambda: providers._local_constants
 
 gc.disable()  # while tests are collected: see pytest_collection_finish
 
