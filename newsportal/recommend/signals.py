@@ -131,14 +131,12 @@ def label_matrix(items: Sequence[Item], labels: Sequence[str]) -> Matrix:
 def base_shares(matrix: Matrix, views: Floats) -> Floats:
     """base(l), each label seen once more than it was."""
     counts = np.asarray(matrix.T @ views, dtype=np.float64).ravel() + 1
-    shares: Floats = counts / max(1.0, views.sum() + len(counts))
-    return shares
+    return np.asarray(counts / max(1.0, views.sum() + len(counts)))
 
 
 def label_likings(counts: Floats, base: Floats, views: int) -> Floats:
     """ln(p(l) / base(l)) of every label; ``counts``: n(l), ``views``: n."""
-    likings: Floats = np.log((counts + PRIOR * base) / (views + PRIOR) / base)
-    return likings
+    return np.asarray(np.log((counts + PRIOR * base) / (views + PRIOR) / base))
 
 
 def word_matrix(items: Sequence[Item], words: Sequence[str], idf: Floats) -> Matrix:

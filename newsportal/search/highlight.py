@@ -65,24 +65,17 @@ def excerpt(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> tupl
     if not found:
         return 0, min(width, len(text))
     folded = fold_characters(text)
-    best, best_count = 0, (0, 0)
-    for left in range(len(found)):
+
+    def marks(left: int) -> tuple[int, int]:
         inside = [span for span in found[left:] if span[1] - found[left][0] <= width - LEAD_CHARS]
-        count = (len({folded[start:end] for start, end in inside}), len(inside))
-        if count > best_count:
-            best, best_count = left, count
-    start = _start(text, found[best][0])
-    return start, min(start + width, len(text))
+        return len({folded[start:end] for start, end in inside}), len(inside)
 
-
-def _start(text: str, mark: int) -> int:
-    """Where a passage begins: after the end of a sentence shortly before its first mark, never inside a word of letters."""
-    earliest = max(0, mark - LEAD_CHARS)
-    ends = [match.end() for match in SENTENCE_END.finditer(text, earliest, mark)]
-    start = ends[-1] if ends else earliest
+    mark = found[max(range(len(found)), key=marks)][0]
+    start = max(0, mark - LEAD_CHARS)  # or after the end of a sentence shortly before the mark, never inside a word of letters
+    start = max((match.end() for match in SENTENCE_END.finditer(text, start, mark)), default=start)
     while 0 < start < mark and text[start - 1].isascii() and text[start - 1].isalnum() and text[start].isascii() and text[start].isalnum():
         start += 1
-    return start
+    return start, min(start + width, len(text))
 
 
 def snippet(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> str:

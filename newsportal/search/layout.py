@@ -65,7 +65,14 @@ def drop(connection: Connection, generation: int) -> None:
 
 
 def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
-    rowid = _free_place(connection, generation, doc)
+    """Write an article at a rowid not taken, as near behind its moment as its hash finds one: wider every try."""
+    start, width, attempt = first_place(doc.moment), PLACES, 0
+    taken = f"SELECT 1 FROM docs_{generation} WHERE rowid = ?"  # noqa: S608
+    while True:
+        rowid = start + int(content_id(f"{doc.id}{doc.signature}{attempt}"), 16) % width
+        if connection.exec_driver_sql(taken, (rowid,)).first() is None:
+            break
+        width, attempt = width * 2, attempt + 1
     shown = {column.name: getattr(doc, column.name) for column in fields(doc) if column.name != "text"}
     _insert(connection, f"docs_{generation}", {"rowid": rowid, **shown})
     _insert(connection, f"texts_{generation}", {"rowid": rowid, "packed": pack(doc.text)})
@@ -132,16 +139,6 @@ def forget(connection: Connection, generation: int, id: str) -> None:
 def first_place(microseconds: int) -> int:
     """The first rowid of a moment's second. Rowids of earlier moments are smaller; before 1970 all share one second."""
     return max(0, microseconds // 1_000_000) * PLACES + 1
-
-
-def _free_place(connection: Connection, generation: int, doc: Doc) -> int:
-    """A rowid not taken, as near behind the moment as its hash finds one: wider every try."""
-    start, width, attempt = first_place(doc.moment), PLACES, 0
-    while True:
-        rowid = start + int(content_id(f"{doc.id}{doc.signature}{attempt}"), 16) % width
-        if connection.exec_driver_sql(f"SELECT 1 FROM docs_{generation} WHERE rowid = ?", (rowid,)).first() is None:  # noqa: S608
-            return rowid
-        width, attempt = width * 2, attempt + 1
 
 
 def pack(text: str) -> bytes:

@@ -218,7 +218,16 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothin
 
     Raises ``BackupError`` for a store that holds anything else, or into which somebody else wrote meanwhile, and what the store raises.
     """
-    _begin(store.records, manifest.name)
+    begun = store.records.restoring()  # what the store holds of this backup already is written once more: the same rows
+    if begun is not None and begun != manifest.name:
+        raise BackupError(
+            "the store to restore to holds a part of another backup, whose restore was broken off, and nothing of it was touched; restore "
+            "that one again, delete this store by hand, or name another one: --to URI"
+        )
+    if begun is None:
+        if not is_empty(store.records):
+            raise BackupError("the store to restore to is not empty, and nothing of it was touched; name another one: --to URI")
+        store.records.mark(manifest.name)
     try:
         written = _read_in(path, store.records, manifest.rows, tell)
         store.records.finish()
@@ -234,20 +243,6 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothin
             "end that, and restore to another one: --to URI"
         )
     return Restored(manifest, written, manifest.rows - written)
-
-
-def _begin(records: Records, backup: str) -> None:
-    """Mark the store as one that holds a part of ``backup``. What it holds of it already is written once more: the same rows."""
-    there = records.restoring()
-    if there is not None and there != backup:
-        raise BackupError(
-            "the store to restore to holds a part of another backup, whose restore was broken off, and nothing of it was touched; restore "
-            "that one again, delete this store by hand, or name another one: --to URI"
-        )
-    if there is None:
-        if not is_empty(records):
-            raise BackupError("the store to restore to is not empty, and nothing of it was touched; name another one: --to URI")
-        records.mark(backup)
 
 
 def _take_back(path: Path, records: Records, error: BaseException) -> None:

@@ -68,7 +68,18 @@ def is_empty(records: Records) -> bool:
 def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = nothing) -> Copied:
     """Make ``target`` hold what ``source`` holds. Raises ``StoreError`` if it holds something, unless it is a copy of ``source`` from
     before and ``again`` says so."""
-    _check_target(source.records, target.records, again)
+    if not is_empty(target.records):
+        with source.records.reading() as look, target.records.reading() as there:
+            own = _own(look, there)
+        if own:
+            raise StoreError(
+                f"the store to copy to holds {own} of its own, which the other one does not have; name an empty one (nothing was written)"
+            )
+        if not again:
+            raise StoreError(
+                "the store to copy to is not empty: it holds a copy of this one, whole or in part; to go on with it, or bring it up to "
+                "date, say: --again"
+            )
     written = deleted = 0
     for _ in range(PASSES):
         until = source.last_seq()
@@ -86,22 +97,6 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = noth
         if not made.behind and made.equal:
             break
     return made
-
-
-def _check_target(source: Records, target: Records, again: bool) -> None:
-    if is_empty(target):
-        return
-    with source.reading() as look, target.reading() as there:
-        own = _own(look, there)
-    if own:
-        raise StoreError(
-            f"the store to copy to holds {own} of its own, which the other one does not have; name an empty one (nothing was written)"
-        )
-    if not again:
-        raise StoreError(
-            "the store to copy to is not empty: it holds a copy of this one, whole or in part; to go on with it, or bring it up to date, "
-            "say: --again"
-        )
 
 
 def _own(look: TableReader, there: TableReader) -> str | None:

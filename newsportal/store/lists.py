@@ -287,21 +287,20 @@ class Ranked:
     rose: int | None
 
 
-def ranked(
-    whole: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime, back: timedelta = LOOK_BACK
-) -> tuple[Ranked, ...]:
-    """``stories``, the hottest first, compared with their order among themselves as it was ``back`` before ``now``.
+def ranked(whole: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime) -> tuple[Ranked, ...]:
+    """``stories``, the hottest first, compared with their order among themselves as it was :data:`LOOK_BACK` before ``now``.
 
     Those with reports since then are read with their versions (``whole``: ``Store.story``); all others stand as they stood.
     """
-    then = now - back
+    then = now - LOOK_BACK
     before = {story.id: found for story in stories if (found := heat_at(whole, story, then)) is not None}
     places = {id: place for place, (id, _) in enumerate(sorted(before.items(), key=lambda pair: (-pair[1], pair[0])), 1)}
-    known = [story for story in sorted(stories, key=_by_heat) if story.id in places]
+    in_order = sorted(stories, key=lambda story: (-story.heat, story.id))
+    known = [story for story in in_order if story.id in places]
     rose = {story.id: places[story.id] - place for place, story in enumerate(known, 1)}
     return tuple(
         Ranked(story, rank, float(2.0 ** (story.heat - (now - EPOCH) / HEAT_HALF_LIFE)), rose.get(story.id))  # in reports made just now
-        for rank, story in enumerate(sorted(stories, key=_by_heat), 1)
+        for rank, story in enumerate(in_order, 1)
     )
 
 
@@ -314,7 +313,3 @@ def heat_at(whole: Callable[[str], Story | None], story: Story, then: datetime) 
     found = whole(story.id)
     versions = [(one.moment, one.publisher) for one in found.versions if one.first_seen <= then] if found else []
     return heat(versions) if versions else None
-
-
-def _by_heat(story: Story) -> tuple[float, str]:
-    return -story.heat, story.id

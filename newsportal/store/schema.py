@@ -16,7 +16,7 @@ from sqlalchemy.dialects import mysql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.types import TypeEngine
 
-from newsportal.errors import StoreError, StoreTooNew, StoreTooOld, StoreUnfinished
+from newsportal.errors import StoreTooNew, StoreTooOld, StoreUnfinished
 from newsportal.store.columns import METADATA
 from newsportal.store.dialect import place_of
 from newsportal.store.dialect_mysql import COLLATIONS
@@ -176,7 +176,12 @@ def migrate(connection: Connection, found: str, where: str, chain: MigrationChai
 
     steps = {script.name[:4]: script for script in _scripts(chain.scripts)}
     if found not in steps:
-        raise _unknown(found, where, chain)
+        if found.isdecimal() and found < chain.head:  # revisions are numbers that only grow
+            raise StoreTooOld(f"{where}: the database has schema {found}, which is too old for this newsportal; {chain.way_over}")
+        raise StoreTooNew(
+            f"{where}: the database has schema {found!r}, which this newsportal does not know (its own is {chain.head}); "
+            "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
+        )
     context = MigrationContext.configure(connection, opts={"version_table": chain.table, "target_metadata": chain.tables})
     with Operations.context(context):
         for revision in sorted(revision for revision in steps if revision > found):
@@ -184,13 +189,3 @@ def migrate(connection: Connection, found: str, where: str, chain: MigrationChai
             exec(steps[revision].read_text("utf-8"), step)  # noqa: S102  a file of this package
             step["upgrade"]()
             connection.execute(text(f"UPDATE {chain.table} SET version_num = :revision"), {"revision": revision})  # noqa: S608  a constant
-
-
-def _unknown(found: str, where: str, chain: MigrationChain) -> StoreError:
-    """The error of a database whose revision is none of the migrations'. Revisions are numbers that only grow."""
-    if found.isdecimal() and found < chain.head:
-        return StoreTooOld(f"{where}: the database has schema {found}, which is too old for this newsportal; {chain.way_over}")
-    return StoreTooNew(
-        f"{where}: the database has schema {found!r}, which this newsportal does not know (its own is {chain.head}); "
-        "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
-    )

@@ -138,10 +138,9 @@ def story_id_of(text: str) -> str:
 def candidates(store: Store, index: Index | None, article: StoredArticle, asked: str | None = None) -> list[Candidate]:
     """Stories that ``asked`` finds, the most alike first. None: stories about the same things, without an index the newest around it."""
     ids = [story_id_of(asked)] if asked else []
-    if asked and index is not None:
-        ids += [hit.story_id for hit in index.search(Query(asked, limit=HITS)).hits]
-    elif not asked and index is not None:
-        ids += [hit.story_id for hit in similar(index, article, limit=HITS)]
+    if index is not None:
+        hits = index.search(Query(asked, limit=HITS)).hits if asked else similar(index, article, limit=HITS)
+        ids += [hit.story_id for hit in hits]
     elif not asked:
         around = StoryFilter(since=article.moment - AROUND, until=article.moment + AROUND, limit=HITS)
         ids += [story.id for story in store.stories(around).stories]

@@ -234,7 +234,16 @@ def retrain(
     least = 1 if force else known.classifier.least_new
     gather(known, store, CATEGORIES, progress=progress or quiet)  # what a classifier chose teaches nothing
     yield _trained(store, CATEGORIES, least, algorithm, progress)
-    gathered = _gather_topics(known, store)
+    rules = [topic.rule for topic in known.topics if topic.enabled]
+    gathered = {rule.name: _Gathered() for rule in rules}
+    for article in store.all_articles() if rules else ():
+        if article.fold_of is not None or len(article.text) < LEAST_CHARS:
+            continue
+        for rule in rules:
+            label = topics.example(rule, article.topic_marks, article.title, article.text, article.summary)
+            if label is not None:
+                place = gathered[rule.name].inside if label == IN else gathered[rule.name].outside
+                place.append((content_id(f"{rule.name} {article.id}"), article.id))
     for name, found in gathered.items():
         corpus = topics.corpus_of(name)
         if len(found.inside) < LEAST_OF_TOPIC:
@@ -243,20 +252,6 @@ def retrain(
         store.corpora.create(corpus, now=_now(), note=f"articles in and outside the topic {name}")
         store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
         yield _trained(store, corpus, least, algorithm, progress)
-
-
-def _gather_topics(known: Sources, store: Store) -> dict[str, _Gathered]:
-    rules = [topic.rule for topic in known.topics if topic.enabled]
-    found = {rule.name: _Gathered() for rule in rules}
-    for article in store.all_articles() if rules else ():
-        if article.fold_of is not None or len(article.text) < LEAST_CHARS:
-            continue
-        for rule in rules:
-            label = topics.example(rule, article.topic_marks, article.title, article.text, article.summary)
-            if label is not None:
-                place = found[rule.name].inside if label == IN else found[rule.name].outside
-                place.append((content_id(f"{rule.name} {article.id}"), article.id))
-    return found
 
 
 def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress: Progress | None) -> Done:

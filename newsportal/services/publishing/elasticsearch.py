@@ -66,7 +66,12 @@ class ElasticsearchTarget(DocumentTarget):
     def check(self) -> Sequence[str]:
         with self._errors():
             client = self._opened().client
-            self._may_write(client)
+            if "@" in self._target.to or "api_key=" in self._target.to:  # a server without security does not know the question
+                asking = client.options(ignore_status=(400, 404, 405, 500))
+                answer = asking.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
+                if answer.get("has_all_requested") is False:
+                    lacking = [name for name, may in answer["index"][self._index].items() if not may]
+                    raise TargetUnfit(f"{self._target.name}: this user may not write there; give it: {', '.join(lacking)}")
             self._ready = self._missing(client) == {}
         return ()
 
@@ -107,16 +112,6 @@ class ElasticsearchTarget(DocumentTarget):
         connection = self._opened()
         answer = connection.ask(partial(connection.client.bulk, operations=operations))
         return [next(iter(item.values())) for item in answer["items"]]
-
-    def _may_write(self, client: Elasticsearch) -> None:
-        """Raise ``TargetUnfit`` for a user who may not write there. A server without security does not know the question."""
-        if "@" not in self._target.to and "api_key=" not in self._target.to:
-            return
-        asking = client.options(ignore_status=(400, 404, 405, 500))
-        answer = asking.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
-        if answer.get("has_all_requested") is False:
-            lacking = [name for name, may in answer["index"][self._index].items() if not may]
-            raise TargetUnfit(f"{self._target.name}: this user may not write there; give it: {', '.join(lacking)}")
 
     def _missing(self, client: Elasticsearch) -> dict[str, Any] | None:
         """The fields that the index lacks; ``None`` if there is no index. Raises ``TargetUnfit`` for fields of another type."""

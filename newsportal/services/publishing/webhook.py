@@ -114,9 +114,6 @@ class WebhookTarget:
             if error.reason in PASSING or error.reason == "tls":
                 raise TargetAway(f"{self._target.name}: no answer: {_masked_error(error)}; start it, or mend publish.to") from error
             raise PutOff(f"its answer cannot be read: {_masked_error(error)}") from error
-        return self._place_of(answer)
-
-    def _place_of(self, answer: egress.Answer) -> Placed:
         said = f"the receiver answered {answer.status}"
         if 200 <= answer.status < 300:
             try:

@@ -200,7 +200,10 @@ def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: st
 def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[Message]]:
     """The proposals, best first, and notes. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
     if kind in ("forum", "gallery"):
-        return [_forum(url, visit) if kind == "forum" else _gallery(url, visit)], []
+        page = visit(url)
+        if page.status >= 400:
+            raise NoSource("fetch.status", status=page.status)
+        return [(_forum if kind == "forum" else _gallery)(page, dom.document(page))], []
     only = KINDS[kind] if kind is not None else None
     found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
     found = [one for one in found if only in (None, one.kind)]
@@ -209,28 +212,18 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
     return found, notes
 
 
-def _forum(url: str, visit: Visitor) -> Proposal:
-    page = _page(url, visit)
-    found = kinds.look(dom.document(page), page.fetched)
+def _forum(page: Page, document: dom.Document) -> Proposal:
+    found = kinds.look(document, page.fetched)
     if not found.boards and not found.threads:
         raise NoSource("find.members" if found.kind == "login" else "find.no-threads")
     return forum_proposal(page, found, len(found.boards) or len(found.threads))
 
 
-def _gallery(url: str, visit: Visitor) -> Proposal:
-    page = _page(url, visit)
-    document = dom.document(page)
+def _gallery(page: Page, document: dom.Document) -> Proposal:
     found = entries(document, page.fetched)
     if len(found) < MIN_GALLERIES:
         raise NoSource("find.few-galleries", number=len(found))
     return gallery_proposal(page, document, found)
-
-
-def _page(url: str, visit: Visitor) -> Page:
-    page = visit(url)
-    if page.status >= 400:
-        raise NoSource("fetch.status", status=page.status)
-    return page
 
 
 def figures(found: Proposal) -> list[str]:
