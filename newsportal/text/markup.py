@@ -93,7 +93,7 @@ BLANKS = (b" ", b"\n", b"\t", b"\r", b"\f", b"/")
 def _may_hide_attributes(data: bytes, marks: Places) -> bool:
     """Whether a long stretch of many words stands between two marks: a tag with a mark in quotes (``<a b="<" x0 x1 …>``), or just text."""
     ends = np.append(marks[1:], len(data))
-    long = np.flatnonzero(ends[: len(marks)] - marks > LONG_TAG)
+    long = np.flatnonzero(ends[: len(marks)] - marks > WORDY)
     stretches = ((int(marks[number]), int(ends[number])) for number in long)
     return any(sum(data.count(blank, *stretch) for blank in BLANKS) > WORDY for stretch in stretches)
 

@@ -51,10 +51,19 @@ MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements 
 
 @lru_cache(maxsize=16384)
 def named(name: str) -> int:
-    words = _CAMEL.sub("-", name[:MAX_NAME_CHARS]).lower()
-    if _ANY.search(words) is None:
+    """What a name means, or several with spaces between them: the bits of all its words, most of which stand in many names."""
+    mask = 0
+    for word in name[:MAX_NAME_CHARS].split():
+        mask |= _meaning(word)
+    return mask
+
+
+@lru_cache(maxsize=16384)
+def _meaning(word: str) -> int:
+    word = _CAMEL.sub("-", word).lower()
+    if _ANY.search(word) is None:
         return 0
-    return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(words))
+    return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(word))
 
 
 def says_aside(mask: Any) -> Any:
