@@ -127,12 +127,18 @@ def web() -> Iterator[MadeUpWeb]:
 
 
 @pytest.fixture(scope="session")
-def servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+def run_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder common to all processes of the run: a worker of pytest-xdist has its own in it."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if hasattr(request.config, "workerinput") else base
+
+
+@pytest.fixture(scope="session")
+def servers(run_folder: Path) -> Iterator[Servers]:
     """Real servers, started when they are asked for, one of each for the whole run."""
     from servers import servers_of
 
-    base = tmp_path_factory.getbasetemp()  # of a worker of pytest-xdist: a folder in the one of the whole run
-    with servers_of(base.parent if hasattr(request.config, "workerinput") else base) as shared:
+    with servers_of(run_folder) as shared:
         yield shared
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import ssl
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from datetime import datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from shutil import copy
+from tempfile import mkdtemp
 from types import ModuleType
 from typing import Any
 
@@ -107,14 +110,29 @@ class Filled:
     ids: dict[str, str]
 
 
+def made_once(folder: Path, fill: Callable[[Path], dict[str, str]]) -> dict[str, str]:
+    """The ids of what ``fill`` wrote into ``folder``: the first process of the run makes it, the others wait for that."""
+    with folder.with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            part = Path(mkdtemp(dir=folder.parent))
+            (part / "ids.json").write_text(json.dumps(fill(part)), "utf-8")
+            part.rename(folder)
+    ids: dict[str, str] = json.loads((folder / "ids.json").read_text("utf-8"))
+    return ids
+
+
 @pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    folder = tmp_path_factory.mktemp("filled")
-    made = folder / "store.db", folder / "index.db"
-    with closing(empty_store(made[0])) as store, closing(empty_index(made[1])) as index:
-        ids = NEWSROOM.fill(store)
-        index.follow(store)
-    return Filled(*made, ids)
+def filled(run_folder: Path) -> Filled:
+    def fill(folder: Path) -> dict[str, str]:
+        with closing(empty_store(folder / "store.db")) as store, closing(empty_index(folder / "index.db")) as index:
+            ids: dict[str, str] = NEWSROOM.fill(store)
+            index.follow(store)
+        return ids
+
+    folder = run_folder / "portal-filled"
+    ids = made_once(folder, fill)
+    return Filled(folder / "store.db", folder / "index.db", ids)
 
 
 @pytest.fixture(scope="module")
@@ -154,13 +172,16 @@ def editor(serve: Serve, store: Store, index: Index) -> httpx.Client:
 
 
 @pytest.fixture(scope="session")
-def stocked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+def stocked(run_folder: Path) -> tuple[Path, dict[str, str]]:
     """The file of a store with articles and photo stories, and their ids by short names; to be copied, not to be opened."""
-    file = tmp_path_factory.mktemp("stocked") / "shelf.db"
-    store = empty_store(file)
-    made = {**NEWSROOM.fill(store), **{f"album-{name}": id for name, id in ALBUMS.fill(store).items()}}
-    store.close()
-    return file, made
+
+    def fill(folder: Path) -> dict[str, str]:
+        with closing(empty_store(folder / "shelf.db")) as store:
+            return {**NEWSROOM.fill(store), **{f"album-{name}": id for name, id in ALBUMS.fill(store).items()}}
+
+    folder = run_folder / "portal-stocked"
+    ids = made_once(folder, fill)
+    return folder / "shelf.db", ids
 
 
 @pytest.fixture
