@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from newsportal.extractors.fields.date_forms import MONTH, MONTH_NAMES
+from newsportal.extractors.forum.addresses import MAX_CHARS
 from newsportal.extractors.forum.tree import Tree
 from newsportal.text import dom
 
@@ -152,7 +153,7 @@ def time_nodes(tree: Tree) -> list[bool]:
 
 
 def leads_to_member(link: dom.Element) -> bool:
-    return MEMBER_LINK.search((link.get("href") or "").lower()) is not None
+    return MEMBER_LINK.search((link.get("href") or "")[:MAX_CHARS].lower()) is not None
 
 
 @lru_cache(maxsize=4096)
