@@ -10,7 +10,7 @@ import contextlib
 import copy
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from urllib.parse import quote, urljoin
@@ -294,9 +294,23 @@ def printable(href: str) -> str:
 SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?")
 """The common case, which needs no joining: three quarters of a page's links and pictures."""
+MAX_HREF = 8_000
+"""Characters of a link; a longer one leads nowhere. Servers need not take more (RFC 9110, 4.1), and the crawl asks for no such address."""
 ORIGIN = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?=/)")
 FROM_ROOT = re.compile(r"(?:/[!\"$-.0-:<->@-\[\]-~]+)+/?(?:\?[!\"$-:<-\[\]-~]+)?")
 """A path in plain characters; it stands behind the origin as it is, unless it has a ``.`` or ``..`` to resolve."""
+FROM_HERE = re.compile(r"(?!\.)[!$-.0-9<->@-\[\]-~]+(?:/[!$-.0-9<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")
+"""As :data:`FROM_ROOT`, for a path that begins beside the page."""
+
+
+@lru_cache(maxsize=64)
+def _folder(base: str) -> str:
+    """Where paths begin that stand beside the page: found once for all its links, since joining takes time for each name in ``base``."""
+    try:
+        folder = urljoin(base, ".")
+    except ValueError:
+        return ""
+    return folder if ORIGIN.match(folder) and folder.endswith("/") else ""
 
 
 def is_of_other_scheme(href: str) -> bool:
@@ -307,12 +321,16 @@ def is_of_other_scheme(href: str) -> bool:
 def join(base: str, href: str, *, fragment: bool = False) -> str | None:
     """``href`` resolved against ``base``: an http(s) URL, without its fragment unless ``fragment``; ``None`` for ``mailto:``, garbage."""
     href = href.strip()
+    if len(href) > MAX_HREF:
+        return None
     if ABSOLUTE.fullmatch(href):
         return href
     if href.startswith("//") and ABSOLUTE.fullmatch(absolute := f"{base.partition(':')[0]}:{href}"):
         return absolute
     if href.startswith("/") and "/." not in href and FROM_ROOT.fullmatch(href) and (origin := ORIGIN.match(base)):
         return origin[0] + href
+    if "/." not in href and FROM_HERE.fullmatch(href) and (folder := _folder(base)):
+        return folder + href
     if not href or href.startswith("#") or is_of_other_scheme(href):
         return None
     try:

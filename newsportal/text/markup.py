@@ -74,8 +74,8 @@ def count_attributes(html: str) -> int:
         return 0
     first, *others = re.split("(?i)<script", html)
     shown = (first, *(re.split("(?i)</script", piece, maxsplit=1)[-1] for piece in others))
-    tags = ((len(tag[0]), len(_WORD.findall(tag[0]))) for piece in shown for tag in _WORDS_OF_TAG.finditer(piece))
-    return sum(min(number, MAX_ATTRIBUTES) if length > LONG_TAG else number for length, number in tags)
+    tags = (tag[0] for piece in shown for tag in _WORDS_OF_TAG.finditer(piece))
+    return sum(sum(1 for _ in islice(_WORD.finditer(tag), MAX_ATTRIBUTES if len(tag) > LONG_TAG else None)) for tag in tags)
 
 
 WORDY = 5_000

@@ -15,7 +15,7 @@ from newsportal.text.markup import BREAKING
 SKIPPED: Final = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "math", "head"})
 """Elements whose text no reader sees."""
 
-MAX_LINES: Final = 10_000  # as many as blocks are read of an article: of 2,259 real pages the longest has 2,641
+MAX_LINES: Final = 6_000  # as many as blocks are read of an article: of 2,259 real pages the longest has 2,641
 MAX_TEXT: Final = 2_000_000  # characters of them, white space included: twenty times the most that one of those pages shows
 MARK: Final = "\u2028"  # parts text nodes for a while: white space that no page uses
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from urllib.parse import urljoin
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import ends
+from work import count_calls, ends
 
 from newsportal.items import Page
 from newsportal.text import dom, markup
@@ -101,6 +102,33 @@ def test_links_are_relative_to_a_usable_base(base: str, expected: str) -> None:
 )
 def test_what_is_no_web_address_is_none(href: str) -> None:
     assert dom.join("https://a.example/", href) is None
+
+
+def test_a_link_longer_than_any_server_takes_leads_nowhere() -> None:
+    assert dom.join("https://a.example/", "/" + "a" * (dom.MAX_HREF - 1)) is not None
+    assert dom.join("https://a.example/", "/" + "a" * dom.MAX_HREF) is None
+
+
+@pytest.mark.parametrize(
+    "base", ["https://a.example/b/c?d=/e", "https://a.example", "https://a.example/b//./c;d/e", "https://a.example/b/../c/"]
+)
+@pytest.mark.parametrize(
+    "href", ["x.html", "x/y/?z=1", "./x", "../x", "x/../y", "x//y", "x:y", "x;y", "x#y", "?x", "x?y=/.z", "新闻/1.html"]
+)
+def test_links_beside_the_page_are_joined_as_the_standard_library_joins_them(base: str, href: str) -> None:
+    joined = urljoin(base, href)
+    assert dom.join(base, href, fragment=True) == (joined if joined.startswith("http") else None)
+
+
+def test_a_long_base_is_resolved_once_for_all_links() -> None:
+    """Taken apart for each link, a base of 900 names took 24,000 links four seconds."""
+    base = f"https://a.example/{'a/' * 900}"
+
+    def join_all() -> None:
+        for number in range(300):
+            dom.join(base, f"{number}.html")
+
+    assert count_calls(join_all) < 300 * 20
 
 
 def test_control_characters_of_an_address_are_escaped() -> None:

@@ -33,7 +33,7 @@ KINDS: Final = (
     dict.fromkeys(dom.BREAKING, BOX) | dict.fromkeys(LINE_BREAKS, LINE) | dict.fromkeys(INLINE, OTHERS) | dict.fromkeys(NEVER, -1)
 )
 LONGEST_LINK: Final = 400  # a link around more characters is one that somebody forgot to close: teasers of whole stories have up to 300
-MAX_BLOCKS: Final = 10_000  # of longer pages the beginning is read: of 2,259 real pages the longest has 2,641
+MAX_BLOCKS: Final = 6_000  # of longer pages the beginning is read: of 2,259 real pages the longest has 2,641
 MAX_CHARS: Final = 500_000  # visible ones; more than is kept of a text (pages.MAX_TEXT), and five times the longest of those pages
 
 
@@ -214,6 +214,8 @@ class _Walk:
         for number, line in enumerate(text.split("\n")):
             if number and self.pieces:
                 self._flush()
+            if self.count >= MAX_BLOCKS or self.left <= 0:
+                return
             if line and not line.isspace():
                 self.pieces.append(line)
                 self.parts.append((node, tail))

@@ -64,16 +64,9 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
     ``zone`` holds where the text names none; by default China for texts with Chinese characters, else UTC. A day without a time
     is its midnight. Dates before 1990 and more than a day after ``now`` are not plausible.
     """
+    if (known := read_date(text, now, zone)) is not None:
+        return known
     whole = text.strip()
-    if not whole:
-        return None
-    if re.fullmatch(r"\d{10}|\d{13}", whole, re.ASCII):  # seconds or milliseconds since 1970
-        stamp = datetime.fromtimestamp(int(whole[:10]), UTC)
-        if plausible(stamp, now):
-            return stamp
-    first = next(find_dates(whole, now, zone), None)
-    if first is not None:
-        return first.when
     if len(whole) > GUESSED_CHARS or CJK.search(whole) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", whole):
         return None
     import dateparser  # loaded late: it takes half a second, and most runs never need it
@@ -88,6 +81,17 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
         return None
     when = found if found.tzinfo else found.replace(tzinfo=base.tzinfo)
     return when if plausible(when, now) else None
+
+
+def read_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
+    """As :func:`parse_date`, without a guess at what no form knows: that takes milliseconds, and a page may have thousands of dates."""
+    whole = text.strip()
+    if re.fullmatch(r"\d{10}|\d{13}", whole, re.ASCII):  # seconds or milliseconds since 1970
+        stamp = datetime.fromtimestamp(int(whole[:10]), UTC)
+        if plausible(stamp, now):
+            return stamp
+    first = next(find_dates(whole, now, zone), None)
+    return first.when if first is not None else None
 
 
 def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> Iterator[Written]:

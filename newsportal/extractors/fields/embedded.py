@@ -9,13 +9,15 @@ from __future__ import annotations
 import html
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import unquote
 
-from newsportal.extractors.fields.date import default_zone, parse_date
+from newsportal.extractors.fields.date import default_zone, read_date
 from newsportal.extractors.fields.headlines import ENTITY, plain, says_nothing, without_site
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.extractors.fields.title import META_TITLES
@@ -35,6 +37,8 @@ MAX_STATES: Final = 20  # Assignments tried in one script
 LONG: Final = 120  # characters of a text that may be an article's: the shortest is a paragraph
 MAX_LITERAL_CHARS: Final = 500_000
 NEAR: Final = 3000  # Characters around a string literal in which its title and date are looked for
+MAX_NEAR: Final = 100  # titles and dates of them
+MAX_TEXTS: Final = 5_000  # of a page
 ABOVE: Final = 3  # objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
 START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
 UNDEFINED: Final = re.compile(r"(?<=[:,\[])\s{0,2}undefined(?=[,}\]])")
@@ -51,7 +55,7 @@ KEYED: Final = re.compile(
     r"""(?:"((?:[^"\\\n]|\\.){4,300})"|'((?:[^'\\\n]|\\.){4,300})'|(\d{10,13}))"""
 )
 TEXT_KEYS: Final = ("html", "text", "content", "body", "value", "paragraph", "data", "children", "items", "model")
-ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+ESCAPE: Final = re.compile(r"((?:\\u[0-9a-fA-F]{4})+)|\\(?:u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _SHORT: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "", "f": "", "0": ""}
 
 
@@ -100,13 +104,15 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
                     waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
         if not states:
             # long string literals, with the titles and dates that are written near them
+            named = _keyed(text)
+            starts = [one[0] for one in named]
             for match in LITERAL.finditer(text):
-                near = (*_keyed(text, max(0, match.start() - NEAR), match.start()), *_keyed(text, match.end(), match.end() + NEAR))
-                named = [(key, unescaped(double or single or number)) for key, double, single, number in near]
-                titles = tuple(value for key, value in named if key in TITLES)
-                yield ScriptText(
-                    unescaped(next(filter(None, match.groups()))), titles, tuple(value for key, value in named if key in DATES)
-                )
+                start, end = match.span()
+                before, after = bisect_left(starts, start), bisect_left(starts, end)
+                near = [one for one in named[max(0, before - MAX_NEAR) : before] if one[0] >= start - NEAR and one[1] <= start]
+                near += [one for one in named[after : after + MAX_NEAR] if one[1] <= end + NEAR]
+                titles, dates = (tuple(value for _, _, key, value in near if key in keys) for keys in (TITLES, DATES))
+                yield ScriptText(unescaped(next(filter(None, match.groups()))), titles, dates)
         if left <= 0:
             return
 
@@ -155,9 +161,13 @@ def _block_text(block: Any, depth: int) -> str:
     return "".join(_block_text(inner, depth + 1) for inner in block[:500]) if isinstance(block, list) else ""
 
 
-def _keyed(text: str, start: int, end: int) -> Iterator[tuple[str | Any, ...]]:
-    """Where a name begins is asked after it is found: a pattern that begins with it is searched in a third of the time."""
-    return (match.groups() for match in KEYED.finditer(text, start, end) if not WORD.match(text[match.start() - 1 : match.start()]))
+def _keyed(text: str) -> list[tuple[int, int, str, str]]:
+    """Start and end of each title and date of a script, its name and its value, read once for all texts that stand near.
+
+    Where a name begins is asked after it is found: a pattern that begins with it is searched in a third of the time.
+    """
+    found = (match for match in KEYED.finditer(text) if not WORD.match(text[match.start() - 1 : match.start()]))
+    return [(*match.span(), match[1], unescaped(match[2] or match[3] or match[4])) for match in islice(found, MAX_OBJECTS)]
 
 
 def unescaped(text: str) -> str:
@@ -166,7 +176,9 @@ def unescaped(text: str) -> str:
         return text
 
     def meant(match: re.Match[str]) -> str:
-        code = match[1] or match[2] or match[3]
+        if match[1]:
+            return bytes.fromhex(match[1].replace("\\u", "")).decode("utf-16-be", "surrogatepass")
+        code = match[2] or match[3]
         if code is None:
             return _SHORT.get(match[4], match[4])
         return chr(int(code, 16)) if int(code, 16) < 0x110000 else ""
@@ -207,10 +219,11 @@ def embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = 
     titles = (without_site(text, site) for text in (page, *named, plain(meta.article("headline"))) if text and not says_nothing(text))
     witnesses = tuple(dict.fromkeys(filter(None, map(letters, titles))))
     best: Embedded | None = None
-    for held in _held(document, meta):
+    known: dict[str, str] = {}
+    for held in islice(_held(document, meta), MAX_TEXTS):
         if best is not None and len(held.text) <= len(best.text):
             continue
-        title = _agreeing(held.titles, witnesses)
+        title = _agreeing(held.titles, witnesses, known)
         if title is None and not _described(held.text, meta) and (witnesses or not held.titles or not MARKUP.search(held.text)):
             continue
         found = _read(held, title or (clean(held.titles[0]) if held.titles else None), fetched)
@@ -232,9 +245,10 @@ def _held(document: dom.Document, meta: Metadata) -> Iterator[ScriptText]:
     yield from script_texts(document)
 
 
-def _agreeing(titles: Sequence[str], witnesses: Sequence[str]) -> str | None:
+def _agreeing(titles: Sequence[str], witnesses: Sequence[str], known: dict[str, str]) -> str | None:
     for title in titles:
-        said = letters(title)
+        if (said := known.get(title)) is None:  # one stands near many texts
+            said = known[title] = letters(title)
         for witness in witnesses:
             if said and (said == witness or (min(len(said), len(witness)) >= AGREED and (said in witness or witness in said))):
                 return clean(title)
@@ -267,5 +281,5 @@ def _read(held: ScriptText, title: str | None, fetched: datetime | None) -> Embe
     sentences = sum(len(SENTENCE.findall(line)) for line in prose)
     if total < LONG / 2 or sentences < MIN_SENTENCES or sum(map(len, prose)) < PROSE * total:
         return None
-    moments = (parse_date(date, fetched, default_zone(lines[0])) for date in held.dates if YEAR.search(date)) if fetched else ()
+    moments = (read_date(date, fetched, default_zone(lines[0])) for date in held.dates if YEAR.search(date)) if fetched else ()
     return Embedded("\n".join(lines), text if marked else None, title, next(filter(None, moments), None))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.extractors.fields.date import Written, find_dates, parse_date, plausible
+from newsportal.extractors.fields.date import Written, find_dates, parse_date, plausible, read_date
 from newsportal.extractors.fields.date_forms import CHINA, KOREA, MONTH
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
@@ -70,6 +71,7 @@ SHOWN: Final = (
 MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # what the score of today's date at the top of the page loses
+MAX_TIMES: Final = 1_000  # ``time`` elements, and dates in scripts, that are read
 MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
 
 
@@ -114,8 +116,8 @@ def day_first(language: str | None) -> bool:
 
 def script_date(html: str, fetched: datetime, zone: tzinfo) -> datetime | None:
     """The first moment that a script keeps under a name of publication: ``"publishTime": 1718000000``, ``var ct = "1581517074"``."""
-    for match in SCRIPT_DATE.finditer(html):
-        if found := parse_date(match[1], fetched, zone):
+    for match in islice(SCRIPT_DATE.finditer(html), MAX_TIMES):
+        if found := read_date(match[1], fetched, zone):
             return found
     return None
 
@@ -129,12 +131,12 @@ def zone_of(language: str | None) -> tzinfo:
 
 def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> datetime | None:
     """``time[datetime]``: the one that says it is the publication, else the only one."""
-    values = []
-    for node in document.root.iter("time"):
+    values: list[datetime | None] = []
+    for node in islice(document.root.iter("time"), MAX_TIMES):
         value = (node.get("datetime") or "").strip()
         if not value or len(value) > MACHINE_CHARS:
             continue
-        found = parse_date(value, fetched, zone) if value[:1].isdigit() else None
+        found = read_date(value, fetched, zone) if value[:1].isdigit() else None
         if found and ("publish" in (node.get("itemprop") or "").lower() or node.get("pubdate") is not None):
             return found
         values.append(found)

@@ -11,10 +11,12 @@ from functools import lru_cache
 from typing import Final
 
 from newsportal.extractors.fields.date_forms import MONTH, MONTH_NAMES
-from newsportal.extractors.forum.tree import Node, Tree
+from newsportal.extractors.forum.addresses import MAX_CHARS
+from newsportal.extractors.forum.tree import MAX_POSTS, Node, Tree
 
 MAX_TIME_CHARS: Final = 110  # longer texts are somebody's words; the longest line with time, author and board has ninety
 MIN_TIME_CHARS: Final = 2
+MAX_TIMES: Final = 4 * MAX_POSTS  # in texts of a page: a post has its own, the member's, one of a change
 _UNIT: Final = (
     r"秒钟?|秒鐘|分钟|分鐘|小时|小時|天|日|[个個]月|月|周|週|星期|年|"
     r"s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|d(?:ays?)?|w(?:eeks?|ks?)?|mo(?:nths?)?|y(?:ears?|rs?)?|"
@@ -139,11 +141,14 @@ def attribute_time(node: Node) -> str | None:
 
 def time_nodes(tree: Tree) -> list[bool]:
     """Of each node whether it holds a time itself: in a text of its own, or in an attribute."""
-    found = [False] * len(tree.nodes)
+    found, left = [False] * len(tree.nodes), MAX_TIMES
     for piece, of in zip(tree.pieces, tree.owner, strict=True):
         if MIN_TIME_CHARS <= len(piece) <= MAX_TIME_CHARS and not found[of] and MAY_HOLD.search(piece) and not piece.strip().isdigit():
             node = tree.nodes[of]
             found[of] = is_time(piece, node.tag == "time" or bool(node.names and TIMED_NAME.search(node.names)))
+            left -= found[of]
+            if not left:
+                break
     for at, node in enumerate(tree.nodes):
         if not found[at] and not TIME_NAMES.isdisjoint(node.attributes):
             found[at] = attribute_time(node) is not None
@@ -151,7 +156,7 @@ def time_nodes(tree: Tree) -> list[bool]:
 
 
 def leads_to_member(link: Node) -> bool:
-    return MEMBER_LINK.search(link.attributes.get("href", "").lower()) is not None
+    return MEMBER_LINK.search(link.attributes.get("href", "")[:MAX_CHARS].lower()) is not None
 
 
 @lru_cache(maxsize=4096)

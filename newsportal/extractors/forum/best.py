@@ -28,7 +28,7 @@ from newsportal.extractors.forum.post import Scene, post_of
 from newsportal.extractors.forum.records import elsewhere, with_siblings, without_strangers
 from newsportal.extractors.forum.structured import structured_posts
 from newsportal.extractors.forum.times import Calendar, calendar_of, find_times
-from newsportal.extractors.forum.tree import Tree, read_tree
+from newsportal.extractors.forum.tree import MAX_POSTS, Tree, read_tree
 from newsportal.items import Post
 from newsportal.text import dom
 
@@ -100,11 +100,12 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
             wider = with_siblings(page.tree, page.signs, [record.nodes[0] for record in found])
             for record, other in zip(found, wider, strict=True):
                 record.nodes = other.nodes
-            return found, True
+            return found[:MAX_POSTS], True
     group = posts_of(page.tree, page.signs)
     if group is None:
         return [], False
     members = [at for at, worth in zip(group.members, group.worth, strict=True) if worth >= LEAST_WORTH]
+    members = members[:MAX_POSTS]
     return with_siblings(page.tree, page.signs, members), False
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Overlay, Record, is_aside, signature
-from newsportal.extractors.forum.tree import Tree
+from newsportal.extractors.forum.tree import MAX_POSTS, Tree
 
 MOST: Final = 0.6  # what so many posts have, a node without it and without more is no post
 OPENING_CHARS: Final = 30  # the shortest opening post that is looked for outside of the others' container
@@ -66,11 +66,10 @@ def elsewhere(tree: Tree, signs: Signs, records: Sequence[Record]) -> list[Recor
     """Posts in another container than the rest: bodies before them that are called like theirs, else the opening post."""
     bodies = [record.body for record in records if record.body is not None]
     first = min(record.nodes[0] for record in records)
-    found = [record for record in _same_bodies(tree, records, bodies) if record.nodes[0] < first]
-    return found or _opening(tree, signs, first)
+    return _same_bodies(tree, records, bodies, first) or _opening(tree, signs, first)
 
 
-def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int]) -> list[Record]:
+def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int], first: int) -> list[Record]:
     names = {(tree.nodes[at].tag, signature(tree.nodes[at].names)) for at in bodies}
     if len(names) != 1 or not next(iter(names))[1]:
         return []
@@ -79,7 +78,7 @@ def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int]) -
     for start in (start for record in records for start in record.nodes):
         taken[start : tree.nodes[start].stop] = [True] * (tree.nodes[start].stop - start)
     found: list[Record] = []
-    for at, node in enumerate(tree.nodes):
+    for at, node in enumerate(tree.nodes[:first]):
         if (
             node.tag == tag
             and not taken[at]
@@ -91,6 +90,8 @@ def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int]) -
             top = _climb(tree, at, taken, {*bodies, *(record.body for record in found if record.body)})
             if not any(tree.holds(record.nodes[0], at) or tree.holds(top, record.nodes[0]) for record in found):
                 found.append(Record((top,), body=at))
+                if len(found) + len(records) >= MAX_POSTS:
+                    break
     return found
 
 

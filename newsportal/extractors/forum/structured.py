@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from newsportal.extractors.fields.date import parse_date
+from newsportal.extractors.fields.date import read_date
 from newsportal.extractors.fields.embedded import decoded
 from newsportal.extractors.fields.metadata import type_of
+from newsportal.extractors.forum.tree import MAX_POSTS
 from newsportal.items import Post
 from newsportal.text import clean, dom
 
 KINDS: Final = re.compile(r"DiscussionForumPosting|SocialMediaPosting|Question$|Comment$|Answer$")
 REPLIES: Final = ("comment", "suggestedAnswer", "acceptedAnswer")
 MAX_JSON: Final = 4_000_000
-MAX_POSTS: Final = 2_000
 TAG: Final = re.compile(r"<[a-zA-Z/][^<>]{0,2000}>")
 BREAKS: Final = re.compile(r"<(?:br|/p|/div|/li)[^<>]{0,200}>|\r?\n", re.IGNORECASE)
 
@@ -67,7 +67,7 @@ def _post(thing: Mapping[str, Any], now: datetime) -> Post | None:
     body = "\n".join(line for line in lines if line)
     return Post(
         author=clean(name) or None if isinstance(name, str) else None,
-        published=parse_date(date, now) if date else None,
+        published=read_date(date, now) if date else None,
         text=body,
         date_text=date,
         block_text=body,

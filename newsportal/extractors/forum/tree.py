@@ -18,7 +18,7 @@ from newsportal.text import clean, dom, visible_length
 # Elements whose text is no reader's.
 NEVER: Final = frozenset("script style template iframe object embed svg math select option textarea head title button input".split())
 NOSCRIPT_CHARS: Final = 200  # a ``noscript`` with more visible text holds the page (Discourse); one with less asks for scripts
-MAX_NODES: Final = 150_000  # of longer pages the beginning is read: a page with 1,000 posts has 60,000 elements
+MAX_POSTS: Final = 2_000  # of longer pages the beginning is read: boards show some hundreds at most
 TEMPLATE_TIMES: Final = 3
 MAX_TEMPLATE_CHARS: Final = 60  # A short text that stands so often on a page is the template's (Quote, Join Date, Member)
 MAX_NAME_CHARS: Final = 300
@@ -161,7 +161,7 @@ def read_tree(body: dom.Element) -> Tree:
         breaks = last is not BREAK and tag in dom.BREAKING
         if event == "start":
             hidden = tag == "noscript" and sum(map(len, map(str.strip, element.itertext()))) < NOSCRIPT_CHARS
-            if hidden or tag in NEVER or len(nodes) >= MAX_NODES:
+            if hidden or tag in NEVER:
                 events.skip_subtree()  # its end event follows, and with it the tail
                 continue
             if breaks:

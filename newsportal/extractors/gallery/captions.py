@@ -123,16 +123,16 @@ def _of_many(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str |
     ]
     gaps = flow(common, nodes, titles)
     if sum(map(_fits, inside)) >= max(1, len(found) / 2):
-        used = {letters(line) for lines in inside if _fits(lines) for line in lines}
+        used = {line.key for lines in inside if _fits(lines) for line in lines}
         words = [" ".join(lines) if _fits(lines) else None for lines in inside]
     else:
         taken = _in_turn(gaps)
-        used = {letters(line) for lines in taken for line in lines}
+        used = {line.key for lines in taken for line in lines}
         words = [" ".join(lines) or None for lines in taken]
-    rest = [line for lines in gaps for line in lines if letters(line) not in used]
+    rest = [line for lines in gaps for line in lines if line.key not in used]
     if not rest:  # an introduction
         flows = (flow(box, nodes, titles) for box in ancestors(common, 3))
-        said = ([line for line in (*around[0], *around[-1]) if len(letters(line)) >= INTRODUCTION] for around in flows)
+        said = ([line for line in (*around[0], *around[-1]) if len(line.key) >= INTRODUCTION] for around in flows)
         rest = next(filter(None, said), [])
     return words, rest
 
@@ -156,10 +156,11 @@ def _in_turn(gaps: list[list[Line]]) -> list[list[Line]]:
 
 
 class Line(str):
-    """A line of text; ``form`` is how the element that it stands in looks: the same for all lines of a kind."""
+    """A line of text; ``form`` is how the element that it stands in looks: the same for all lines of a kind; ``key``: its letters."""
 
-    __slots__ = ("form",)
+    __slots__ = ("form", "key")
     form: str
+    key: str
 
 
 def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[Line]]:
@@ -171,6 +172,8 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
     holder = top
 
     def close() -> None:
+        if not line:
+            return
         text = clean("".join(line))
         line.clear()
         key = letters(text)
@@ -178,6 +181,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
             return
         if NOISE.search(text) is None or (DATED.search(text) is not None and len(key) > INTRODUCTION):
             said = Line(text)
+            said.key = key
             said.form = f"{holder.tag} {holder.get('class')} {holder.get('align')} {holder.get('style')}"[:200]
             gaps[-1].append(said)
 

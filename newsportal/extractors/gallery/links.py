@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from newsportal.extractors.fields.date import default_zone, parse_date
+from newsportal.extractors.fields.date import default_zone, read_date
 from newsportal.extractors.lists import hub, hub_anchors
 from newsportal.extractors.lists.hub_anchors import Anchor
 from newsportal.extractors.lists.hub_urls import Address
@@ -47,7 +47,7 @@ def entries(document: dom.Document, now: datetime, *, seed: str | None = None, b
         if url in pagers or not (_leads(anchor, page, articles) if seed is None else seed in url):
             continue
         card = hub_anchors.card(anchor)
-        published = parse_date(card.date_text, now, default_zone(anchor.text)) if card.date_text else None
+        published = read_date(card.date_text, now, default_zone(anchor.text)) if card.date_text else None
         said = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
         title = anchor.text or anchor.title or next(filter(None, said), None)
         if before := found.get(url):  # of two links to one address (a picture and a headline), what both say

@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import cached_property, partial
 
 from newsportal.extractors.article.hints import ancestors
-from newsportal.extractors.fields.date import default_zone, parse_date
+from newsportal.extractors.fields.date import default_zone, read_date
 from newsportal.extractors.lists import hub_anchors, hub_score
 from newsportal.extractors.lists.hub_urls import MAX_URL_CHARS, Address
 from newsportal.extractors.lists.page_turns import NEXT, dead
@@ -164,7 +164,7 @@ def links(document: dom.Document, rules: HubRules | None = None, now: datetime |
         listing = address.domain == page.domain and address.facts & HUB_FACTS and not address.facts & NEVER_HUB
         kind: LinkKind = "article" if score >= ARTICLE_SCORE else "hub" if listing else "other"
         around = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
-        published = parse_date(around.date_text, now, default_zone(anchor.text)) if now and around.date_text else None
+        published = read_date(around.date_text, now, default_zone(anchor.text)) if now and around.date_text else None
         found.append(HubLink(address.url, anchor.text, kind, round(score, 4), around.summary, published))
     return found
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 ARTICLE_WORDS = frozenset(
     "a art article articles arts content contents contentid detail details doc document info item news_detail newsdetail newsinfo newsshow "
@@ -88,6 +88,7 @@ WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
 PLAIN = re.compile(r"(https?)://([a-zA-Z0-9.:-]+)((?:/[!\"$->@-~]*)?)(?:\?([!\"$-~]*))?(?:#([!-~]*))?")  # as most addresses are written
 LONG_ID = 6  # digits: the counters of large sites
 SHORT_ID = 4
+ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")  # a run at once: ``unquote`` takes each byte alone
 MAX_URL_CHARS = 2_048  # longer addresses are not those of articles
 JUDGED_CHARS = 512  # what is looked at of an address; bounds the work of every pattern
 
@@ -137,7 +138,7 @@ class Address:
     def segments(self) -> tuple[str, ...]:
         """Of a path without end (a trap) the first and the last."""
         path = self.parts.path
-        found = [segment for segment in (unquote(path) if "%" in path else path).split("/") if segment]
+        found = [segment for segment in ESCAPED.sub(_meant, path).split("/") if segment]
         return tuple(found if len(found) <= MAX_SEGMENTS else (*found[: MAX_SEGMENTS - 1], found[-1]))
 
     @lazy
@@ -245,6 +246,10 @@ def pattern(address: Address) -> str:
         shapes.append(("S" if _words(stem) >= 3 else short) + ending)
     keys = "&".join(sorted({key for key, _ in address.query}))
     return f"{address.domain}/{'/'.join(shapes)}?{keys}"
+
+
+def _meant(escaped: re.Match[str]) -> str:
+    return bytes.fromhex(escaped[0].replace("%", "")).decode("utf-8", "replace")
 
 
 def _stem(segment: str) -> str:

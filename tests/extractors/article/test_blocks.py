@@ -80,6 +80,11 @@ def test_of_an_endless_page_the_beginning_is_read() -> None:
     assert len(page.blocks) == page.end[0] == MAX_BLOCKS
 
 
+def test_of_lines_in_one_pre_as_many_are_read_as_of_paragraphs() -> None:
+    page = read("<pre>" + "甲\n" * (MAX_BLOCKS + 100) + "</pre><p>乙</p>")
+    assert len(page.blocks) == page.end[0] == MAX_BLOCKS
+
+
 def test_of_an_endless_text_the_beginning_is_read() -> None:
     page = read(f"<p>{'字' * (MAX_CHARS - 2)}</p><p>一二三四</p><p>五</p>")
     assert [block.text[-2:] for block in page.blocks] == ["字字", "一二"]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import ends
+from work import count_calls, ends
 
 from newsportal.extractors.fields.embedded import Embedded, embedded, unescaped
 from newsportal.extractors.fields.metadata import read_metadata
@@ -131,3 +131,19 @@ def test_any_script_is_borne(text: str) -> None:
 def test_any_state_is_borne(value: object) -> None:
     state = json.dumps({"title": TITLE, "x": value, "content": HTML}).replace("<", "\\u003c")
     read(f"<script type='application/json'>{state}</script>")
+
+
+def test_titles_near_thousands_of_texts_are_read_once() -> None:
+    """Read anew for each text near them, letter by letter, they took 70 seconds."""
+    texts = "".join(
+        f"{{title:{json.dumps(f'{TITLE}{number}')},text:{json.dumps(LINES[0] * 3)},date:'12 foo{number} 2024'}}," for number in range(2_000)
+    )
+    assert count_calls(read, f"<script>var x = [{texts}]</script>") < 2_000 * 400
+
+
+@pytest.mark.parametrize(
+    ("escaped", "text"),
+    [(r"\u6ee8\u6d77", "滨海"), (r"\ud83d\ude82!", "🚂!"), (r"\ud83d!", "\ufffd!"), (r"\\u6ee8", r"\u6ee8"), (r"\u{1f682}\x41\n", "🚂A\n")],
+)
+def test_escapes_are_read_as_browsers_read_them(escaped: str, text: str) -> None:
+    assert unescaped(escaped) == text
