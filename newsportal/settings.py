@@ -94,7 +94,7 @@ DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # WARNING: what is dropped is counted in t
 
 NEWSPORTAL_EXTRACTION_PROCESSES = None  # ours: sources.yaml's, else as many as there are cores, up to 4; 0 reads in the crawl's own process
 NEWSPORTAL_EXTRACTION_MEMORY = 300 * 1024 * 1024  # ours: bytes for a page, beside what a reader has; one of dom.MAX_TAGS takes 110 million
-NEWSPORTAL_EXTRACTION_SECONDS = 4.0  # ours: of the processor's time for a page; the largest article takes an eighth
+NEWSPORTAL_EXTRACTION_SECONDS = 2.0  # ours: of the processor's time for a page; the largest article takes a quarter
 
 # What is said
 

@@ -321,13 +321,13 @@ def is_of_other_scheme(href: str) -> bool:
 def join(base: str, href: str, *, fragment: bool = False) -> str | None:
     """``href`` resolved against ``base``: an http(s) URL, without its fragment unless ``fragment``; ``None`` for ``mailto:``, garbage."""
     href = href.strip()
-    if len(href) > MAX_HREF:
+    if href[MAX_HREF:]:
         return None
     if ABSOLUTE.fullmatch(href):
         return href
-    if href.startswith("//") and ABSOLUTE.fullmatch(absolute := f"{base.partition(':')[0]}:{href}"):
+    if href[:2] == "//" and ABSOLUTE.fullmatch(absolute := f"{base.partition(':')[0]}:{href}"):
         return absolute
-    if href.startswith("/") and "/." not in href and FROM_ROOT.fullmatch(href) and (origin := ORIGIN.match(base)):
+    if href[:1] == "/" and "/." not in href and FROM_ROOT.fullmatch(href) and (origin := ORIGIN.match(base)):
         return origin[0] + href
     if "/." not in href and FROM_HERE.fullmatch(href) and (folder := _folder(base)):
         return folder + href

@@ -75,7 +75,7 @@ def count_attributes(html: str) -> int:
     first, *others = re.split("(?i)<script", html)
     shown = (first, *(re.split("(?i)</script", piece, maxsplit=1)[-1] for piece in others))
     tags = (tag[0] for piece in shown for tag in _WORDS_OF_TAG.finditer(piece))
-    return sum(sum(1 for _ in islice(_WORD.finditer(tag), MAX_ATTRIBUTES if len(tag) > LONG_TAG else None)) for tag in tags)
+    return sum(sum(1 for _ in islice(_WORD.finditer(tag), MAX_ATTRIBUTES)) if tag[LONG_TAG:] else len(_WORD.findall(tag)) for tag in tags)
 
 
 WORDY = 5_000

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from html import unescape
 from itertools import chain
@@ -198,12 +199,12 @@ class _Reader:
         self._tags += 1
         if self._tags > MAX_TAGS:
             raise _Enough("too-many-tags")
-        family, name = _parted(tag)
+        is_foreign, name = _parted(tag)
         if self.root is None:
             self.root = name
             if name not in ROOTS:
                 raise _Enough(name)
-        elif self._foreign or OTHER.search(family):
+        elif self._foreign or is_foreign:
             self._foreign += 1
         elif name in RECORDS:
             self.close()
@@ -234,11 +235,15 @@ class _Reader:
         self._record = self._field = None
 
 
-def _parted(tag: str) -> tuple[str, str]:
-    """Namespace (or the prefix that nothing declares) and plain name. The protocol's own address holds none of the others' names."""
+@lru_cache(maxsize=100)
+def _parted(tag: str) -> tuple[bool, str]:
+    """Whether a tag is one of another extension, by its namespace (or the prefix that nothing declares), and its plain name.
+
+    The protocol's own address holds none of the others' names.
+    """
     family, _, name = tag.removeprefix("{").rpartition("}")
     prefix, _, plain = name.rpartition(":")
-    return (family or prefix).rpartition("/schemas/")[2], plain.lower()
+    return OTHER.search((family or prefix).rpartition("/schemas/")[2]) is not None, plain.lower()
 
 
 def _read_xml(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:

@@ -102,7 +102,7 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
                     if len(joined) >= LONG:
                         yield ScriptText(joined, _named(owners, TITLES), _named(owners, DATES), key)
                     waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
-        if not states:
+        if not states and LITERAL.search(text):
             # long string literals, with the titles and dates that are written near them
             named = _keyed(text)
             starts = [one[0] for one in named]
