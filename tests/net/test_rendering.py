@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -471,7 +471,8 @@ def test_no_browser_is_left_when_the_crawl_is_ended(
     (os.killpg if group else os.kill)(process.pid, number)
     if number != signal.SIGKILL:
         time.sleep(0.5)
-        (os.killpg if group else os.kill)(process.pid, number)  # the second time, Scrapy does not wait for the page
+        with suppress(ProcessLookupError):  # it has ended
+            (os.killpg if group else os.kill)(process.pid, number)  # the second time, Scrapy does not wait for the page
     process.wait(600)
     assert _gone(pids), [Path(f"/proc/{pid}/cmdline").read_bytes()[:200] for pid in _alive(pids)]
 
