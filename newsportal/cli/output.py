@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from rich.text import Text
 from newsportal.classify.base import Progress as ProgressCallback
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message, format_time
+from newsportal.services.jobs.records import alive
 from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.store.copying import Tell
 from newsportal.text import clean
@@ -166,6 +168,9 @@ def writable(path: Path) -> Iterator[Path]:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+            if (writer := left.suffixes[-2][1:]).isdigit() and not alive(int(writer), None):  # it was killed
+                left.unlink()
         part.touch()
         part.unlink()
         yield part

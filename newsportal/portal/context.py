@@ -259,7 +259,7 @@ class Visit:
     def shows(self, values: Mapping[str, Any]) -> None:
         """Ask once for all that a page with these values asks of its photo stories and of the reader's marks."""
         found = list(stories(values))
-        if ids := [one.head.id for one in found if isinstance(one, Story) and is_gallery(one.head.source)]:
+        if ids := list(photo_stories(found)):
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
         if self.keeps:
             marked = dict.fromkeys(one.story_id if isinstance(one, Hit) else one.id for one in found)
@@ -333,3 +333,8 @@ def stories(values: Any) -> Iterator[Story | Hit]:
     elif is_dataclass(values):
         for one in fields(values):
             yield from stories(getattr(values, one.name))
+
+
+def photo_stories(values: Any) -> Iterator[str]:
+    """The ids of the photo stories that stand for their stories."""
+    return (one.head.id for one in stories(values) if isinstance(one, Story) and is_gallery(one.head.source))

@@ -287,12 +287,8 @@ class Writing(Part):
             if (connection.scalar(select(func.count()).where(DECLARED.c.id == key)) or 0) < MOST_DECLARING:
                 upsert(connection, DECLARED, [{"id": key, "article_id": article_id}])
 
-    def add_alias(self, identity: str, of: str) -> None:
-        """``identity`` leads to the stored article whose identity is ``of`` (a redirect, a canonical link): known from now on."""
-        self.add_aliases([identity], of)
-
     def add_aliases(self, identities: Collection[str], of: str) -> None:
-        """:meth:`add_alias` each of ``identities``."""
+        """``identities`` lead to the stored article whose identity is ``of`` (redirects, a canonical link): known from now on."""
         of, names = storable(of), [storable(identity) for identity in identities]
         with self._write() as connection:
             known = find_stored(connection, [of, *names])

@@ -294,13 +294,11 @@ def printable(href: str) -> str:
 SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?")
 """The common case, which needs no joining: three quarters of a page's links and pictures."""
-MAX_HREF = 8_000
-"""Characters of a link; a longer one leads nowhere. Servers need not take more (RFC 9110, 4.1), and the crawl asks for no such address."""
+MAX_HREF = 8_000  # characters of a link; a longer one leads nowhere: servers need not take more (RFC 9110, 4.1), and the crawl never asks
 ORIGIN = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?=/)")
 FROM_ROOT = re.compile(r"(?:/[!\"$-.0-:<->@-\[\]-~]+)+/?(?:\?[!\"$-:<-\[\]-~]+)?")
 """A path in plain characters; it stands behind the origin as it is, unless it has a ``.`` or ``..`` to resolve."""
-FROM_HERE = re.compile(r"(?!\.)[!$-.0-9<->@-\[\]-~]+(?:/[!$-.0-9<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")
-"""As :data:`FROM_ROOT`, for a path that begins beside the page."""
+FROM_HERE = re.compile(r"(?!\.)[!$-.0-9<->@-\[\]-~]+(?:/[!$-.0-9<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")  # … beside the page
 
 
 @lru_cache(maxsize=64)
@@ -318,10 +316,10 @@ def is_of_other_scheme(href: str) -> bool:
     return SCHEME.match(href) is not None and not href.lower().startswith(("http:", "https:"))
 
 
-def join(base: str, href: str, *, fragment: bool = False) -> str | None:
+def join(base: str, href: str, *, fragment: bool = False, longest: int = MAX_HREF) -> str | None:
     """``href`` resolved against ``base``: an http(s) URL, without its fragment unless ``fragment``; ``None`` for ``mailto:``, garbage."""
     href = href.strip()
-    if href[MAX_HREF:]:
+    if href[longest:]:
         return None
     if ABSOLUTE.fullmatch(href):
         return href

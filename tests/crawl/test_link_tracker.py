@@ -76,7 +76,7 @@ def test_what_is_new_waits_before_it_is_fetched_and_once_whoever_names_it(tracke
 
 def test_a_page_is_stale_when_all_of_it_was_stored_before_this_run(tracker: LinkTracker) -> None:
     tracker.store.add(Article(url="https://a.example/1", link=link("1"), fetched=NOW, identity="old", title="题", text="正文"), now=NOW)
-    tracker.store.add_alias(identity("https://a.example/1"), "old")
+    tracker.store.add_aliases([identity("https://a.example/1")], "old")
     tracker.stored_urls.enter([identity("https://a.example/1")])  # as if read from the store at the start
     assert filtered(tracker, [link("1")]).stale
     filtered(tracker, [link("2")])

@@ -12,6 +12,7 @@ from time import sleep
 from typing import Any
 
 import pytest
+from forked import run
 
 from newsportal.crawl import reader_pool
 from newsportal.crawl.article_reader import apply_rule
@@ -73,12 +74,23 @@ def test_a_page_that_takes_too_long_ends_alone(started: Started) -> None:
     assert isinstance(read(pool, read_article, page(GOOD)), Article)
 
 
-def test_a_page_that_takes_too_much_memory_ends_alone(started: Started) -> None:
-    pool = started(memory=30_000_000)
-    with pytest.raises(NotApplicable) as refusal:
-        read(pool, read_article, page(LONG))
-    assert refusal.value.reason == "reading-memory"
-    assert isinstance(read(pool, read_article, page(GOOD)), Article)
+GREEDY = """
+from tests.crawl.test_reader_pool import GOOD, LONG, NotApplicable, ReaderPool, page, read, read_article
+
+pool = ReaderPool()
+pool.start(1, 30_000_000, 60.0)
+try:
+    read(pool, read_article, page(LONG))
+except NotApplicable as refusal:
+    print(refusal.reason, type(read(pool, read_article, page(GOOD))).__name__)
+pool.close()
+"""
+
+
+@pytest.mark.slow
+def test_a_page_that_takes_too_much_memory_ends_alone() -> None:
+    done = run(script=GREEDY)  # this process may have freed more memory in other tests than the page takes
+    assert done.stdout == "reading-memory Article\n", done.stderr
 
 
 def test_a_reader_that_is_killed_costs_its_page_alone(started: Started) -> None:

@@ -56,7 +56,7 @@ class TestLocal:
         put(store, "a.example/1", "a.example/2")
         LocalFilter(store, file).keep()
         put(store, "a.example/3")
-        store.add_alias("m.a.example/3", "a.example/3")
+        store.add_aliases(["m.a.example/3"], "a.example/3")
         asked: Any = Asked(store)
         again = LocalFilter(asked, file)
         known = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
@@ -251,7 +251,7 @@ class TestTold:
 
 def test_what_was_stored_by_earlier_runs_is_known_from_the_start(tracker: LinkTracker) -> None:
     put(tracker.store, "a.example/1")
-    tracker.store.add_alias("a.example/old", "a.example/1")
+    tracker.store.add_aliases(["a.example/old"], "a.example/1")
     fresh = LocalFilter(tracker.store)
     assert fresh.find_stored(["a.example/1", "a.example/old", "a.example/2"]) == {"a.example/1", "a.example/old"}
 

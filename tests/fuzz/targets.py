@@ -332,11 +332,10 @@ def imported() -> list[bytes]:
 @cache
 def _portal() -> tuple[httpx.Client, list[tuple[str, str]]]:
     """A client that may do everything, and the operations: method and path, with something that exists in place of its parameters."""
-    from portal.newsroom import fill, settings
-    from portal.serving import serving
-
     from newsportal.portal.app import create_app
     from newsportal.services.accounts import Role, open_accounts
+    from tests.portal.newsroom import fill, settings
+    from tests.portal.serving import serving
 
     store, accounts = open_store("sqlite://"), open_accounts("sqlite://")
     ids = fill(store)

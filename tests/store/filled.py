@@ -48,7 +48,7 @@ def _articles(store: Store) -> None:
     odd = article("d", title=NASTY, text=NASTY * 3, html=f"<p>{NASTY}</p>", author=NASTY, topic="a ")
     store.add(odd, now=NOW)
     store.add(replace(odd, text="改过的正文", published=datetime(1, 1, 1, tzinfo=UTC)), now=LATER)
-    store.add_alias("news.example/old", "news.example/a")
+    store.add_aliases(["news.example/old"], "news.example/a")
     store.declare("declared.example/x", "news.example/a")
     store.set_category(first.id, "文化", by="editor", now=LATER)
     store.correct(first.id, {"title": "旧粮仓里的图书馆", "published": None}, by="林编辑", now=LATER)

@@ -402,19 +402,19 @@ class TestByHand:
 class TestKnown:
     def test_known_and_identities(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
-        store.add_alias("m.news.example/a", "news.example/a")
+        store.add_aliases(["m.news.example/a"], "news.example/a")
         assert store.find_stored(["news.example/a", "m.news.example/a", "news.example/b"]) == {"news.example/a", "m.news.example/a"}
         assert sorted(store.identities()) == ["m.news.example/a", "news.example/a"]
         assert store.find_stored([]) == set()
 
     def test_names_since_a_change(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
-        store.add_alias("m.news.example/a", "news.example/a")
+        store.add_aliases(["m.news.example/a"], "news.example/a")
         before = store.last_seq()
         assert set(store.identities(after=before)) <= {"m.news.example/a"}, "an alias of the same moment may come again"
         store.add(article("b"), now=NOW)
-        store.add_alias("m.news.example/b", "news.example/b")
-        store.add_alias("wap.news.example/a", "news.example/a")
+        store.add_aliases(["m.news.example/b"], "news.example/b")
+        store.add_aliases(["wap.news.example/a"], "news.example/a")
         since = set(store.identities(after=before))
         assert {"news.example/b", "m.news.example/b", "wap.news.example/a"} <= since
         assert "news.example/a" not in since
@@ -424,7 +424,7 @@ class TestKnown:
         monkeypatch.setattr(reading, "PAGE", 40)
         store.add(article("a"), now=NOW)
         for n in range(100):
-            store.add_alias(f"m.news.example/{n}", "news.example/a")
+            store.add_aliases([f"m.news.example/{n}"], "news.example/a")
         assert len(set(store.identities(after=1))) == 100
 
     def test_what_is_declared_is_found_but_not_known(self, store: Store) -> None:
@@ -452,18 +452,18 @@ class TestKnown:
     def test_an_alias_is_the_article(self, store: Store) -> None:
         id = store.add(article("a"), now=NOW).id
         for _ in range(2):
-            store.add_alias("m.news.example/a", "news.example/a")
-        store.add_alias("wap.news.example/a", "m.news.example/a")
+            store.add_aliases(["m.news.example/a"], "news.example/a")
+        store.add_aliases(["wap.news.example/a"], "m.news.example/a")
         assert store.add(article(identity="wap.news.example/a", title="标题 a", text="第一段 a\n第二段"), now=NOW).id == id
         assert store.tally().articles == 1
 
     def test_an_alias_of_nothing_is_an_error(self, store: Store) -> None:
         with pytest.raises(StoreError):
-            store.add_alias("x", "unknown")
+            store.add_aliases(["x"], "unknown")
 
     def test_an_article_does_not_become_an_alias(self, store: Store) -> None:
         a, b = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW)
-        store.add_alias("news.example/b", "news.example/a")
+        store.add_aliases(["news.example/b"], "news.example/a")
         assert store.add(article("b"), now=NOW).id == b.id != a.id
 
 

@@ -121,7 +121,7 @@ def test_how_many_pictures_several_stories_show_is_one_question(store: Store) ->
 
 def test_another_page_of_a_known_story_leads_to_it(store: Store) -> None:
     saved = store.galleries.save(gallery(1, 2, 3), now=NOW)
-    store.add_alias("pic.example/2026/88_2.html", NAME)
+    store.add_aliases(["pic.example/2026/88_2.html"], NAME)
     assert store.galleries.find_stored(["pic.example/2026/88_2.html"])["pic.example/2026/88_2.html"].id == saved.id
     again = store.galleries.save(gallery(1, 2, 3, identity="pic.example/2026/88_2.html"), now=NOW)
     assert (again.outcome, again.id) == ("same", saved.id)

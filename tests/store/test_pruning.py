@@ -125,7 +125,7 @@ class TestArticles:
 
     def test_names_stay_known_for_a_year_and_are_not_fetched_again(self, store: Store) -> None:
         add(store, "a")
-        store.add_alias("news.example/old", "news.example/a")
+        store.add_aliases(["news.example/old"], "news.example/a")
         task = Task(content_id("news.example/a"), "news.example", "{}", link=True)
         store.links.open("rss", [task], since=0.0)
         store.links.finish([task.id])

@@ -147,7 +147,7 @@ def test_an_offer_of_a_story_is_opened_by_any_of_its_articles(store: Store, ids:
 
 def test_views_come_from_elsewhere_once(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.store.reader_views.WRITTEN_AT_ONCE", 4)
-    store.add_alias("m.news.example/b", "news.example/b")
+    store.add_aliases(["m.news.example/b"], "news.example/b")
     log = [
         View("林", ids[0], 3, 8, NOW - HOUR),
         View("林", ids[0], 5, 8, NOW - DAY),  # the same, earlier: the larger part, the later moment

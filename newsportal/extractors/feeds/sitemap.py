@@ -237,10 +237,8 @@ class _Reader:
 
 @lru_cache(maxsize=100)
 def _parted(tag: str) -> tuple[bool, str]:
-    """Whether a tag is one of another extension, by its namespace (or the prefix that nothing declares), and its plain name.
-
-    The protocol's own address holds none of the others' names.
-    """
+    """Whether a tag is of another extension, by its namespace (or the prefix that nothing declares), and its plain name. The protocol's
+    own address holds none of the others' names."""
     family, _, name = tag.removeprefix("{").rpartition("}")
     prefix, _, plain = name.rpartition(":")
     return OTHER.search((family or prefix).rpartition("/schemas/")[2]) is not None, plain.lower()

@@ -137,8 +137,8 @@ class Address:
     @lazy
     def segments(self) -> tuple[str, ...]:
         """Of a path without end (a trap) the first and the last."""
-        path = self.parts.path
-        found = [segment for segment in ESCAPED.sub(_meant, path).split("/") if segment]
+        path = ESCAPED.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), self.parts.path)
+        found = [segment for segment in path.split("/") if segment]
         return tuple(found if len(found) <= MAX_SEGMENTS else (*found[: MAX_SEGMENTS - 1], found[-1]))
 
     @lazy
@@ -246,10 +246,6 @@ def pattern(address: Address) -> str:
         shapes.append(("S" if _words(stem) >= 3 else short) + ending)
     keys = "&".join(sorted({key for key, _ in address.query}))
     return f"{address.domain}/{'/'.join(shapes)}?{keys}"
-
-
-def _meant(escaped: re.Match[str]) -> str:
-    return bytes.fromhex(escaped[0].replace("%", "")).decode("utf-8", "replace")
 
 
 def _stem(segment: str) -> str:
