@@ -115,14 +115,14 @@ class ReaderPool:
         """``function(*args)`` in a thread that may :meth:`call`."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, function, *args)
 
-    def call(self, ending: Callable[[], float | None], function: Callable[..., Any], *args: Any) -> Any:
-        """``function(*args)``, in a reader if there are any. Blocking. Raises what it raises, ``NotApplicable`` for a page that takes too
-        much, and :class:`Interrupted` where the crawl has been ``ending`` for too long; that answers seconds, ``None`` while it goes on."""
+    def call(self, ending: Callable[[], float | None], function: Callable[..., Any], *args: Any, times: float = 1.0) -> Any:
+        """``function(*args)``, in a reader if any, for ``times`` as long as a page may take. Raises what it does, ``NotApplicable``
+        for too much, :class:`Interrupted` where the crawl has been ``ending`` (seconds; ``None``: it goes on) for too long."""
         if (ending() or 0.0) > FINISH:
             raise Interrupted
         if self._control is None:
             return function(*args)
-        task = plain_values.dumps((function, args))
+        task = plain_values.dumps((function, args, times))
         status = 0
         while status == 0:  # a reader that had grown has made room for another
             if (reader := self._reader()) is None:
@@ -197,13 +197,13 @@ class CrawlReaders:
         """``function(*args)`` in a thread that may :meth:`call`."""
         return await self.pool.run(function, *args)
 
-    async def read(self, function: Callable[..., Any], *args: Any) -> Any:
+    async def read(self, function: Callable[..., Any], *args: Any, times: float = 1.0) -> Any:
         """:meth:`call`, awaited."""
-        return await self.pool.run(self.call, function, *args)
+        return await self.pool.run(lambda: self.call(function, *args, times=times))
 
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+    def call(self, function: Callable[..., Any], *args: Any, times: float = 1.0) -> Any:
         """``function(*args)``, which reads one page and changes nothing. Raises as :meth:`ReaderPool.call`."""
-        return self.pool.call(self._ending, function, *args)
+        return self.pool.call(self._ending, function, *args, times=times)
 
     def _ending(self) -> float | None:
         crawler = self._crawler()
@@ -259,8 +259,7 @@ def _serve_pages(channel: Connection, memory: int, seconds: float) -> Never:
     while _peak() - size < memory // 2:
         try:
             task = _receive(channel)
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-            answer = _answer(task)
+            answer = _answer(task, seconds)
             signal.setitimer(signal.ITIMER_PROF, 0)
             _send(channel, answer)
         except MemoryError:
@@ -270,9 +269,10 @@ def _serve_pages(channel: Connection, memory: int, seconds: float) -> Never:
     os._exit(0)
 
 
-def _answer(task: list[bytes]) -> list[bytes]:
+def _answer(task: list[bytes], seconds: float) -> list[bytes]:
     try:
-        function, args = plain_values.loads(task, functions=True)
+        function, args, times = plain_values.loads(task, functions=True)
+        signal.setitimer(signal.ITIMER_PROF, seconds * times)
         return plain_values.dumps((True, function(*args)))
     except MemoryError:
         raise

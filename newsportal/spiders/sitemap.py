@@ -67,7 +67,7 @@ class SitemapSpider(NewsSpider):
         return self.list_page(url, source, self.parse_sitemap, state=state, meta=meta, depth=depth)
 
     async def parse_sitemap(self, response: Response, source: Sitemap, depth: int = 0) -> AsyncIterator[Any]:
-        found = await self.tracker.readers.read(_read, page_of(response))
+        found = await self.tracker.readers.read(_read, page_of(response), times=2)  # 50,000 entries take nearly that of a page
         for warning in found.warnings:
             self.tracker.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
