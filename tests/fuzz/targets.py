@@ -333,13 +333,15 @@ def imported() -> list[bytes]:
 def _portal() -> tuple[httpx.Client, list[tuple[str, str]]]:
     """A client that may do everything, and the operations: method and path, with something that exists in place of its parameters."""
     from newsportal.portal.app import create_app
+    from newsportal.search import open_index
     from newsportal.services.accounts import Role, open_accounts
     from tests.portal.newsroom import fill, settings
     from tests.portal.serving import serving
 
-    store, accounts = open_store("sqlite://"), open_accounts("sqlite://")
+    store, index, accounts = open_store("sqlite://"), open_index("sqlite://"), open_accounts("sqlite://")
     ids = fill(store)
-    app = create_app(store, None, settings(), accounts, follow_every=0)
+    index.follow(store)
+    app = create_app(store, index, settings(), accounts, follow_every=0)
     served = ExitStack()
     atexit.register(served.close)
     address = served.enter_context(serving(app))
