@@ -235,7 +235,7 @@ def test_an_article_gets_its_keywords(tracker: LinkTracker) -> None:
 
 
 def test_an_article_whose_keywords_take_too_much_is_whole_without_them(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise NotApplicable("reading-time")
 
     monkeypatch.setattr("newsportal.crawl.reader_pool.CrawlReaders.call", refused)
