@@ -111,7 +111,12 @@ def _start(client: socket, inherited: list[socket]) -> ForkProcess | None:
     if not size:
         return None
     with client.makefile("rb") as sent:
-        program: Program = pickle.loads(sent.read(NUMBER.unpack(size)[0]))
+        message = sent.read(NUMBER.unpack(size)[0])
+    if len(message) < NUMBER.unpack(size)[0]:  # it was killed
+        for file in files:
+            os.close(file)
+        return None
+    program: Program = pickle.loads(message)
     command = multiprocessing.get_context("fork").Process(target=_become, args=(program, files, inherited))
     command.start()
     for file in files:

@@ -50,15 +50,15 @@ def test_both_hold_every_file_of_the_packages(made: tuple[Path, Path, Path]) -> 
 
 
 @pytest.mark.slow
-def test_it_installs_and_runs_in_an_empty_environment(made: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    """Without a network: the locked requirements are lent from this environment, whose own newsportal is not. The wheel was built from the
-    source archive, as pip does to install that."""
+@pytest.mark.parametrize("kind", [0, 1], ids=["sdist", "wheel"])
+def test_it_installs_and_runs_in_an_empty_environment(made: tuple[Path, Path, Path], kind: int, tmp_path: Path) -> None:
+    """Without a network: the locked requirements are lent from this environment, whose own newsportal is not."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
     (packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
     options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--no-compile")
-    subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", *options, made[1]], check=True, cwd=tmp_path)
+    subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", *options, made[kind]], check=True, cwd=tmp_path)
 
     def run(*words: str) -> str:
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)

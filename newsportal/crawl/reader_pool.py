@@ -50,8 +50,7 @@ FINISH: Final = 6.0
 
 EXAMPLE: Final = "古镇的石板路重新铺好，店家把凳子搬到了门外。"
 TURN: Final = 0.25  # seconds between two looks whether the crawl ends
-YOUNG: Final = 50_000
-"""New objects between two looks for unreachable ones. A page makes tens of thousands and leaves none; 700, Python's own, cost it 5 %."""
+YOUNG: Final = 50_000  # new objects between two looks for unreachable ones: a page makes as many and leaves none (700 cost it 5 %)
 
 OUT_OF_MEMORY: Final = 3  # the status with which a reader ends
 REASONS: Final = {OUT_OF_MEMORY: "reading-memory", -signal.SIGKILL: "reading-memory", -signal.SIGPROF: "reading-time"}

@@ -67,6 +67,7 @@ def _blocking(ask: Callable[Given, Coroutine[Any, Any, Page]]) -> Callable[Given
     def blocking(*args: Given.args, **kwargs: Given.kwargs) -> Page:
         return asyncio.run(ask(*args, **kwargs))
 
+    blocking.__doc__ = ask.__doc__
     return blocking
 
 
