@@ -270,8 +270,16 @@ def browser_closed() -> Iterator[None]:
 
 
 @pytest.fixture
-def browser(browser_closed: None) -> Browser:
-    """One for all files of browser tests that follow each other."""
+def browser(browser_closed: None, monkeypatch: pytest.MonkeyPatch) -> Browser:
+    """One for all files of browser tests that follow each other. A click there waits until the page that it opens has been read."""
+    from playwright.sync_api import Locator
+
+    def click_and_wait(locator: Locator, **named: Any) -> None:
+        click(locator, **named)
+        locator.page.wait_for_load_state("domcontentloaded")
+
+    click = Locator.click
+    monkeypatch.setattr(Locator, "click", click_and_wait)
     return launched()
 
 

@@ -21,7 +21,7 @@ from itertools import count
 from threading import RLock
 from typing import Any, ClassVar, Final, TypeVar
 
-from newsportal.crawl.queues.base import Aside, Identity, Lease, QueueState, Taken, Task, Terms, WorkerState, identity
+from newsportal.crawl.queues.base import Aside, Lease, QueueState, Taken, Task, Terms, WorkerState, identity
 from newsportal.crawl.queues.redis_queue import RedisQueue, UnbackedQueue
 from newsportal.crawl.queues.redis_table import RedisTableQueue
 from newsportal.crawl.queues.table import LinksBacked
@@ -67,19 +67,10 @@ class ClusterQueue(RedisQueue):
     kind: ClassVar[type[RedisQueue]] = RedisQueue
     backed: ClassVar[bool] = False  # a table has what cannot be said to a node that is away
 
-    def __init__(
-        self,
-        client: Any,
-        name: str,
-        terms: Terms | None = None,
-        *,
-        worker: Identity | None = None,
-        partitions: int = PARTITIONS,
-        **named: Any,
-    ) -> None:
-        self.name, self.terms, self.client, self.worker = name, terms or Terms(), client, worker or identity()
-        more = {"worker": self.worker, **named}
-        self.parts = [self.kind(client, name, self.terms, prefix=prefix, **more) for prefix in prefixes(partitions)]
+    def __init__(self, client: Any, name: str, terms: Terms | None = None, *, partitions: int = PARTITIONS, **named: Any) -> None:
+        self.name, self.terms, self.client = name, terms or Terms(), client
+        self.worker = named["worker"] = named.get("worker") or identity()
+        self.parts = [self.kind(client, name, self.terms, prefix=prefix, **named) for prefix in prefixes(partitions)]
         self._nodes_away: dict[str, tuple[float, FrontierUnavailable]] = {}
         self._last: dict[RedisQueue, Taken] = {}  # what each partition answered last
         self._jobs: dict[str, RedisQueue] = {}
@@ -213,6 +204,10 @@ class ClusterQueue(RedisQueue):
     def clear(self) -> int:
         return sum(self._each(lambda part: part.clear(), strict=True))
 
+    def close(self) -> None:
+        with self._lock:
+            self.client.disconnect_connection_pools()  # redis-py's own close() forgets the nodes, and visits are still ended after it
+
     # which partition
 
     def _home(self, name: str) -> RedisQueue:
@@ -246,7 +241,8 @@ class ClusterQueue(RedisQueue):
             part.away = True
             raise fault
         try:
-            answer = call(part)
+            with self._lock:
+                answer = call(part)
         except FrontierUnavailable as error:
             part.away, now = True, time.monotonic()  # a node that answers with an error, as while its disk is full, does not serve either
             self._nodes_away[node] = (now + max(AWAY, 5 * (now - began)), error)

@@ -207,7 +207,8 @@ class RedisQueue(Queue):
         return sum(iter(lambda: int(self._call("clear")), 0))
 
     def close(self) -> None:
-        self.client.close()
+        with self._lock:  # no other thread reads an answer
+            self.client.close()
 
     def _call(self, name: str, *arguments: Any) -> Any:
         return self._run("calls", [name, *arguments])
@@ -227,7 +228,8 @@ class RedisQueue(Queue):
         from redis.exceptions import AuthenticationError, ClusterDownError, ResponseError
 
         try:
-            return command()
+            with self._lock:
+                return command()
         except faults() as error:
             answered = isinstance(error, ResponseError | AuthenticationError) and not isinstance(error, ClusterDownError)
             self.away = self.away or not answered
