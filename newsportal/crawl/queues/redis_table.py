@@ -23,7 +23,6 @@ from newsportal.store.link_tables import FAILED, LATER, LINKS, WAITING
 from newsportal.store.links import Links
 
 RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Redis: one count each while they agree
-
 PAGE: Final = 500
 PAGES: Final = 10  # that one take pushes again at most: some tenths of a second in which this worker does nothing else
 
@@ -50,6 +49,9 @@ class RedisTableQueue(LinksBacked, RedisQueue):
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
         self._compare()
         taken = super().take(number, delay=delay, ahead=ahead)
+        if self._was_away and not taken.leases:  # a node came back in this take, without what it was not told
+            self._compare()
+            taken = super().take(number, delay=delay, ahead=ahead)
         if not taken.leases:
             return taken
         ids = [lease.task.id for lease in taken.leases]
@@ -122,7 +124,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
                     return
 
     def _differs(self) -> bool:
-        """Whether Redis has less than the table. With a part of it away that is known only once it is there again."""
+        """Whether Redis has less than the table, as it may after it was away: what it was not told is done makes up for what it lacks."""
         count = select(func.count()).select_from(LINKS).where(*self._waits())
         number = self._table(lambda turn: turn.connection.scalar(count) or 0, write=False)
         was_away, self._was_away = self._was_away, False
@@ -131,7 +133,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             there = self.state(0)
         except FrontierUnavailable:
             return was_away
-        return number > there.waiting + there.later + there.leased + there.aside
+        return was_away or number > there.waiting + there.later + there.leased + there.aside
 
     def _waits(self) -> tuple[Any, ...]:
         return LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))
