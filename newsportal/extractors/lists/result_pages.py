@@ -23,7 +23,7 @@ from newsportal.extractors.lists.engines import HOUR, Engine, Result, ResultPage
 from newsportal.extractors.lists.redirect import resolve
 from newsportal.extractors.lists.result_fields import published
 from newsportal.extractors.lists.result_list import page_host, result_list
-from newsportal.extractors.lists.wrapper import absolute
+from newsportal.extractors.lists.wrapper import absolute, parse_with
 from newsportal.text.dom import Document, Element, text_of
 
 FEW = 0.5  # a wrapper that finds less than this share of what repeats in the page is suspected to know only half of the layout
@@ -41,9 +41,9 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
         return ResultPage(tuple(listed), "wrapper")
     wrapped: list[Result] = []
     with suppress(NotApplicable):  # a wrapper that cannot work here (a slow pattern) finds nothing, and the change is reported
-        wrapped = engine.parse(document, fetched) if engine.parse else []
+        wrapped = _parsed(engine, document, fetched)
     if not wrapped and (wall := find_wall(document, certain=True)):
-        raise EngineBlocked(wall.reason, wall.rest)
+        raise EngineBlocked(wall.reason, wall.hours * HOUR)
     free = [
         replace(one, link=absolute(document, one.link), published=published(one.date, fetched, f"{one.title}{one.summary}"))
         for one in result_list(document)
@@ -51,13 +51,20 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     if wrapped:
         longer = _longer(wrapped, free)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
-    changed = engine.parse is not None
+    changed = engine.described
     if len(free) < MANY:
         if wall := find_wall(document):
-            raise EngineBlocked(wall.reason, wall.rest)
+            raise EngineBlocked(wall.reason, wall.hours * HOUR)
         if says_nothing_found(document):
             return ResultPage((), "wrapper" if changed else "generic")
     return ResultPage(tuple(free), "generic", changed)
+
+
+def _parsed(engine: Engine, document: Document, fetched: datetime) -> list[Result]:
+    """What a page holds as its engine is described."""
+    if engine.feed:
+        return feed_results.parse(document, fetched)
+    return parse_with(engine.wrappers, document, fetched) if engine.wrappers else []
 
 
 def _longer(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:
@@ -92,7 +99,7 @@ def guess(document: Document) -> Engine:
     candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
     best, most = UNKNOWN, 0.0 if own else float(AT_LEAST)
     for engine in candidates:
-        results = engine.parse(document, datetime.now(UTC)) if engine.parse else []
+        results = _parsed(engine, document, datetime.now(UTC))
         # a summary and a site make a result count fully, since wide rules find titles anywhere
         weight = sum(0.4 + 0.3 * bool(result.summary) + 0.3 * bool(result.site) for result in results)
         if weight > most:
@@ -108,7 +115,7 @@ LITTLE = 1_500  # visible characters up to which a phrase is believed: captcha p
 WALLS = (
     Wall(
         "captcha",
-        2 * HOUR,
+        2,
         None,
         "form#challenge-form, #cf-challenge-running, #challenge-running, iframe[src*='hcaptcha.com'], .g-recaptcha, .geetest_captcha, "
         "iframe[src*='challenges.cloudflare.com'], #cf-turnstile, #nocaptcha, script[src*='captcha-delivery.com'], #px-captcha",
@@ -118,7 +125,7 @@ WALLS = (
     ),
     Wall(
         "login",
-        24 * HOUR,
+        24,
         r"//(passport|login|accounts)\.[\w.-]+/",
         None,
         r"请先?登录(后(再)?(查看|搜索|继续|访问)|您的账号)|登录后(才)?可(以)?(查看|搜索|继续)|"
@@ -126,7 +133,7 @@ WALLS = (
     ),
     Wall(
         "quota",
-        HOUR,
+        1,
         None,
         None,
         r"too many requests|rate limit(ed)? exceeded|quota exceeded|access denied|"
