@@ -11,10 +11,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import chain
 from typing import Final
 
+from newsportal.extractors import described
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Node, Tree, outermost
@@ -49,11 +49,7 @@ class Engine:
 @cache
 def engines() -> tuple[Engine, ...]:
     """The engines of ``engines.yaml``, in its order."""
-    import yaml
-
-    text = (files(__package__) / "engines.yaml").read_text(encoding="utf-8")
-    described = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
-    return tuple(Engine(name, **hints) for name, hints in described.items())
+    return tuple(Engine(name, **hints) for name, hints in described(__package__, "engines.yaml").items())
 
 
 def engines_of(html: str) -> Iterator[Engine]:

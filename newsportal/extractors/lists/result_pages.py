@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 
 from newsportal.errors import EngineBlocked, NotApplicable
 from newsportal.extractors.lists import feed_results
-from newsportal.extractors.lists.engines import HOUR, Engine, Result, ResultPage, Wall, load, names, walls
+from newsportal.extractors.lists.engines import Engine, Result, ResultPage, Wall, load, names, walls
 from newsportal.extractors.lists.redirect import resolve
 from newsportal.extractors.lists.result_fields import published
 from newsportal.extractors.lists.result_list import page_host, result_list
@@ -111,35 +111,8 @@ def guess(document: Document) -> Engine:
 # shows in its address, its forms, its frames and the ids of its parts; a phrase counts only on a page that says little else: a search for
 # 「验证码」 gives results *about* such pages, and those must be read.
 
+HOUR = 3600.0
 LITTLE = 1_500  # visible characters up to which a phrase is believed: captcha pages show 20 to 900, result pages over 2,000
-WALLS = (
-    Wall(
-        "captcha",
-        2,
-        None,
-        "form#challenge-form, #cf-challenge-running, #challenge-running, iframe[src*='hcaptcha.com'], .g-recaptcha, .geetest_captcha, "
-        "iframe[src*='challenges.cloudflare.com'], #cf-turnstile, #nocaptcha, script[src*='captcha-delivery.com'], #px-captcha",
-        r"请输入(图中的|下方的?|以下|右侧|下图中的)?(的)?验证码|請輸入(下方的?|圖中的?)?驗證碼|请完成(安全|下列|滑[动块])?验证|"
-        r"拖动.{0,6}滑块|enter the characters you see|verify (that )?you are (a )?human|are you a robot|"
-        r"i'?m not a robot|please enable (js|javascript) and disable any ad ?blocker",
-    ),
-    Wall(
-        "login",
-        24,
-        r"//(passport|login|accounts)\.[\w.-]+/",
-        None,
-        r"请先?登录(后(再)?(查看|搜索|继续|访问)|您的账号)|登录后(才)?可(以)?(查看|搜索|继续)|"
-        r"please (log|sign) in to continue|sign in to (search|continue)",
-    ),
-    Wall(
-        "quota",
-        1,
-        None,
-        None,
-        r"too many requests|rate limit(ed)? exceeded|quota exceeded|access denied|"
-        r"访问(过于|太)频繁|请求(过于|太)频繁|操作(过于|太)频繁|超出.{0,6}(配额|限额)",
-    ),
-)
 HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many pages hide a sentence for no results, for their scripts
 NOTHING_MARKS = (
     ".content_none, .nors, #noresult_part1_container, #no-result, .no-result, .no-results, .noresult, "
@@ -163,14 +136,14 @@ def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
     if not certain and len(body := text_of(document.root)) <= LITTLE:  # a phrase is believed only of a page that says little
         titles = " ".join(text_of(title) for title in document.root.iter("title"))
         said = f"{titles} {body}"
-    for kind in (*walls(), *WALLS):
+    for kind in walls():
         if certain and kind.address is None:
             continue  # a captcha of nobody's in particular may guard a form on any page
         if kind.address and re.search(kind.address, document.url, re.IGNORECASE):
             return kind
         if kind.marks and document.css(kind.marks):
             return kind
-        if kind.phrases and said and re.search(kind.phrases, said, re.IGNORECASE):
+        if said and any(re.search(phrase, said, re.IGNORECASE) for phrase in kind.phrases):
             return kind
     return None
 

@@ -16,10 +16,10 @@ from importlib.resources import files
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
+from newsportal.extractors import described
 from newsportal.extractors.lists import selector
 from newsportal.extractors.lists.selector import Rule
 
-HOUR = 3600.0
 Described = TypeVar("Described")
 
 
@@ -58,7 +58,7 @@ class Wall:
     hours: int
     address: str | None = None
     marks: str | None = None
-    phrases: str | None = None
+    phrases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +138,8 @@ class Redirect:
 @cache
 def _providers() -> tuple[dict[str, Any], ...]:
     """What the files say, ordered by their names."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    texts = {file.name: file.read_text(encoding="utf-8") for file in files(__name__).iterdir() if file.name.endswith(".yaml")}
-    return tuple(yaml.load(text, loader) for _, text in sorted(texts.items()))  # noqa: S506 - both are safe
+    names = sorted(file.name for file in files(__name__).iterdir() if file.name.endswith(".yaml"))
+    return tuple(described(__name__, name) for name in names)
 
 
 def _made(type_: type[Described], values: Mapping[str, Any], **more: Any) -> Described:
@@ -172,7 +169,9 @@ def load(name: str) -> Engine:
 
 @cache
 def walls() -> tuple[Wall, ...]:
-    return tuple(_made(Wall, wall) for provider in _providers() for wall in provider["walls"])
+    """Those of engines, then those that any server may have."""
+    found = (*(wall for provider in _providers() for wall in provider["walls"]), *described(__package__.rpartition(".")[0], "walls.yaml"))
+    return tuple(_made(Wall, wall) for wall in found)
 
 
 @cache
