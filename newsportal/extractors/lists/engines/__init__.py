@@ -63,7 +63,7 @@ class Wall:
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """Where the results of a page are, and their fields inside each (rules of :mod:`selector`).
+    """Where the results of a page are, and their fields inside each (rules of :mod:`~newsportal.extractors.lists.selector`).
 
     ``link`` is the title's own by default. ``skip``: a block in which this finds something is no result (paid results).
     ``drop``: what stands inside title or summary and is neither. ``target``: where the page itself says where a redirect ends.
