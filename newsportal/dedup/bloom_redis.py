@@ -7,7 +7,7 @@ takes what follows, with twice the capacity and half the error rate, so that all
 
 The K positions of a name are h1 + j·h2 mod m_i, j = 0 … k_i − 1 (Kirsch and Mitzenmacher 2006: as good as K hash functions), with h1 and
 h2 from one BLAKE2b hash. The scripts run inside Redis, so each is one step for all who share the filter: nobody sees it half grown, and
-one trip takes many names. Pure: a client is handed in, connections are made elsewhere.
+one trip takes many names (``lua``). Pure: a client is handed in, connections are made elsewhere.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
+from importlib.resources import files
 from itertools import islice
 from struct import Struct
 from typing import Any, Final, Protocol
@@ -27,94 +28,10 @@ GROWTH: Final = 2
 LARGEST: Final = 2**32  # bits of one string in Redis (512 MB)
 HASHES: Final = Struct("<II")
 
-LAYOUT: Final = """
-local state, n, k = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
-local function shape(i)
-  local hashes = k + i
-  local capacity = n * 2 ^ i
-  local bits = math.ceil(capacity * hashes / math.log(2))
-  if bits > 4294967296 then
-    bits = 4294967296
-    capacity = math.floor(bits * math.log(2) / hashes)
-  end
-  return capacity, bits, hashes
-end
-"""
-"""Capacity, bits and hashes of filter i, as :func:`shape` has them."""
 
-OPEN: Final = """
-local form = ARGV[1] .. ' ' .. ARGV[2]
-if redis.call('HGET', state, 'form') == form then
-  return tonumber(redis.call('HGET', state, 'position'))
-end
-local filters = tonumber(redis.call('HGET', state, 'filters') or 0)
-for i = 0, filters - 1 do redis.call('DEL', state .. ':' .. i) end
-redis.call('DEL', state)
-redis.call('HSET', state, 'form', form, 'position', 0, 'filters', 1)
-return 0
-"""
-
-GUARD: Final = """
-if redis.call('HGET', state, 'form') ~= ARGV[1] .. ' ' .. ARGV[2] then return false end
-local last = tonumber(redis.call('HGET', state, 'filters')) - 1
-"""
-"""A Redis that was emptied, or was given other settings, has no such filter any more: the answer is nil."""
-
-PERHAPS: Final = """
-local found = {}
-for name = 3, #ARGV, 2 do
-  local a, b, here = tonumber(ARGV[name]), tonumber(ARGV[name + 1]), 0
-  for i = last, 0, -1 do
-    local _, bits, hashes = shape(i)
-    here = 1
-    for j = 0, hashes - 1 do
-      if redis.call('GETBIT', state .. ':' .. i, (a + j * b) % bits) == 0 then here = 0 break end
-    end
-    if here == 1 then break end
-  end
-  found[#found + 1] = here
-end
-return table.concat(found)
-"""
-
-ENTER: Final = """
-local before, counted = {}, tonumber(redis.call('HGET', state, 'n' .. last) or 0)
-local capacity, bits, hashes = shape(last)
-for name = 3, #ARGV, 2 do
-  local a, b, here = tonumber(ARGV[name]), tonumber(ARGV[name + 1]), 0
-  for i = 0, last - 1 do
-    local _, m, k_i = shape(i)
-    here = 1
-    for j = 0, k_i - 1 do
-      if redis.call('GETBIT', state .. ':' .. i, (a + j * b) % m) == 0 then here = 0 break end
-    end
-    if here == 1 then break end
-  end
-  if here == 0 then
-    here = 1
-    for j = 0, hashes - 1 do
-      if redis.call('SETBIT', state .. ':' .. last, (a + j * b) % bits, 1) == 0 then here = 0 end
-    end
-    if here == 0 then
-      counted = counted + 1
-      if counted >= capacity then
-        redis.call('HSET', state, 'n' .. last, counted, 'filters', last + 2)
-        last, counted = last + 1, 0
-        capacity, bits, hashes = shape(last)
-      end
-    end
-  end
-  before[#before + 1] = here
-end
-redis.call('HSET', state, 'n' .. last, counted)
-return table.concat(before)
-"""
-
-MOVE: Final = """
-local at = math.max(tonumber(ARGV[3]), tonumber(redis.call('HGET', state, 'position')))
-redis.call('HSET', state, 'position', at)
-return at
-"""
+def script(*names: str) -> str:
+    """The parts of a script, one after the other."""
+    return "\n".join((files(__package__) / "lua" / f"{name}.lua").read_text("utf-8") for name in ("layout", *names))
 
 
 class RedisClient(Protocol):
@@ -138,7 +55,7 @@ class RedisBloom:
         self._key = f"{{{key}}}"  # in a cluster, what stands in braces decides where keys lie: together
         self._form = (capacity, first_hashes(error_rate))
         self._open, self._perhaps, self._enter, self._move = (
-            client.register_script(LAYOUT + body) for body in (OPEN, GUARD + PERHAPS, GUARD + ENTER, GUARD + MOVE)
+            client.register_script(body) for body in (script("open"), *(script("guard", name) for name in ("perhaps", "enter", "move")))
         )
 
     def open(self) -> int:

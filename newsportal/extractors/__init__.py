@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from importlib.resources import files
 from pkgutil import resolve_name
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -51,6 +52,13 @@ class Keeper(Learner, Protocol):
 
     def restore(self, text: str) -> None:
         """Go on from there. Raises an error of ``newsportal.errors`` for a text that :meth:`saved` did not write."""
+
+
+def described(package: str, name: str) -> Any:
+    """What the YAML file called ``name`` beside the modules of ``package`` says."""
+    import yaml  # when it is asked for
+
+    return yaml.load((files(package) / name).read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
 
 
 def extractor(name: str, *, any_page: bool = False, **options: Any) -> Extract:

@@ -293,7 +293,7 @@ class HotList(ArticlePlace):
     @model_validator(mode="before")
     @classmethod
     def _filled_by_its_preset(cls, value: Any) -> Any:
-        known = boards.PRESETS.get(value["preset"]) if isinstance(value, dict) and isinstance(value.get("preset"), str) else None
+        known = boards.presets().get(value["preset"]) if isinstance(value, dict) and isinstance(value.get("preset"), str) else None
         return {**known, **value} if known else value
 
     @model_validator(mode="after")

@@ -50,9 +50,7 @@ def test_bytes_go_as_they_are() -> None:
 @pytest.mark.parametrize("name", engines.names())
 def test_every_engine_can_be_sent(name: str) -> None:
     engine = engines.load(name)
-    again = plain_values.loads(plain_values.dumps(engine), functions=True)
-    assert (again.name, again.url, again.hosts) == (engine.name, engine.url, engine.hosts)
-    assert (again.parse is None) == (engine.parse is None)
+    assert plain_values.loads(plain_values.dumps(engine)) == engine
 
 
 @pytest.mark.parametrize("value", [read_article, partial(read_article, algorithm="cevc")])

@@ -1,9 +1,7 @@
-"""What the forum engines that many sites run call the parts of a post: hints by engine, never by site.
+"""Posts by the hints that ``engines.yaml`` has on the engine of their forum.
 
-From the engines' public templates. One of ``marks`` stands in the page's markup; the selectors are CSS. ``body`` alone is needed: where
-``post`` says nothing, a post is the largest node around one body. Of selectors parted by commas the first counts that finds something,
-but of ``post`` all. Author and time are found as on any page (``authors``, ``times``) where a hint is missing or fails. A page whose
-engine has no row here is read without hints.
+Author and time are found as on any page (``authors``, ``times``) where a hint is missing or fails. A page whose engine is not described
+there is read without hints.
 """
 
 from __future__ import annotations
@@ -12,10 +10,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Final
 
+from newsportal.extractors import described
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Node, Tree, outermost
@@ -40,185 +39,22 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Engine:
     name: str
-    marks: tuple[str, ...]
+    marks: Sequence[str]
     body: str
     post: str | None = None
     author: str | None = None
     time: str | None = None
 
 
-ENGINES: Final[tuple[Engine, ...]] = (
-    Engine(
-        "discuz",
-        marks=("postmessage_",),
-        post="div[id^=post_], table[id^=pid]",
-        body="[id^=postmessage_]",
-        author=".authi > a, .postauthor cite a, td.postauthor > a",
-        time="em[id^=authorposton]",
-    ),
-    Engine("phpwind", marks=("tpc_content", 'id="read_tpc'), body="[id^=read_].tpc_content, .tpc_content, div[id^=read_]"),
-    Engine("tieba", marks=("d_post_content",), post=".l_post", body=".d_post_content", author=".p_author_name"),
-    Engine(
-        "discourse",
-        marks=("crawler-post", "topic-body", "topic-post"),
-        body=".topic-post .cooked, .topic-body .cooked, .crawler-post .post, .topic-body > .post, .cooked",
-        author=".names .username a, .names .username, .creator [itemprop=name], [itemprop=author] [itemprop=name]",
-        time=".post-date .relative-date, .post-date a, .crawler-post-infos time, time.post-time",
-    ),
-    Engine(
-        "xenforo2",
-        marks=("message--post", "js-post "),
-        post="article.message",
-        body=".message-body .bbWrapper, .message-userContent .bbWrapper, .message-body",
-        author=".message-name .username, .message-name",
-        time=".message-attribution-main time, .message-attribution time, time.u-dt",
-    ),
-    Engine(
-        "xenforo",
-        marks=("messageText", "messageContent"),
-        post="li.message, .messageList > .message",
-        body=".messageContent .messageText, .messageContent > article, .messageContent",
-        author=".messageUserInfo .username",
-        time=".messageMeta .DateTime, .messageMeta .datePermalink, .privateControls .DateTime",
-    ),
-    Engine(
-        "vbulletin5",
-        marks=("js-post__content-text",),
-        post="li.b-post",
-        body=".js-post__content-text",
-        author=".b-userinfo a, .author a",
-        time="time",
-    ),
-    Engine(
-        "vbulletin",
-        marks=("post_message_", "postbitlegacy", 'class="postbit', "postcontent"),
-        post="li.postbit, li.postbitlegacy, li.postcontainer, table[id^=post], div[id^=edit]",
-        body="[id^=post_message_], .postcontent, .postbody .content",
-        author="a.bigusername, .username_container .username, .username",
-        time=".postdate, .posthead .date",
-    ),
-    Engine("fluxbb", marks=("blockpost",), post="div.blockpost", body=".postmsg", author=".postleft dt strong", time="h2 a"),
-    Engine(
-        "phpbb",
-        marks=("postbody", "postprofile"),
-        post="div.post, table.tablebg",
-        body=".postbody .content, div.content, .postbody",
-        author=(
-            ".author .username, .author .username-coloured, .postauthor, .author strong a, .author strong, "
-            ".postprofile .username-coloured, .postprofile .username"
-        ),
-        time=".author time, p.author",
-    ),
-    Engine(
-        "ipb4",
-        marks=('data-role="commentContent"', "data-role='commentContent'"),
-        post="article.cPost, article.ipsComment, article.ipsEntry",
-        body="[data-role=commentContent]",
-        time="time",
-        author=".cAuthorPane_author strong, .cAuthorPane_author, [itemprop=author]",
-    ),
-    Engine(
-        "ipb",
-        marks=("post_block",),
-        post="div.post_block",
-        body=".entry-content, .post.entry-content",
-        author=".author, .post_username",
-        time="abbr.published, [itemprop=commentTime]",
-    ),
-    Engine(
-        "mybb",
-        marks=("post_body",),
-        post="div.post, table[id^=post_]",
-        body=".post_body",
-        author=".author_information .largetext, .author_information a",
-        time=".post_date",
-    ),
-    Engine(
-        "smf",
-        marks=("post_wrapper", 'class="keyinfo'),
-        post=".post_wrapper, div[id^=msg].windowbg, div.windowbg",
-        body=".post .inner, .postarea .inner, .inner[id^=msg_]",
-        author=".poster h4 a, .poster h4",
-        time=".keyinfo .smalltext, .postinfo .smalltext, .postinfo a.smalltext",
-    ),
-    Engine(
-        "vanilla",
-        marks=("Message userContent", 'class="Message"'),
-        body=".Message.userContent, .Message",
-        author=".Author .Username, a.Username",
-        time=".DateCreated time, .DateCreated",
-    ),
-    Engine(
-        "flarum",
-        marks=("Post-body",),
-        post=".PostStream-item, article.Post",
-        body=".Post-body",
-        author=".PostUser-name .username, .username",
-        time="time",
-    ),
-    Engine("nodebb", marks=("post/content",), post="li[component=post]", body="[component='post/content']", time="time, .timeago"),
-    Engine(
-        "bbpress",
-        marks=("bbp-reply-content", "bbp-topic-content"),
-        post=".type-topic, .type-reply",
-        body=".bbp-reply-content, .bbp-topic-content",
-        author=".bbp-author-name, .bbp-author-link",
-        time=".bbp-reply-post-date, .bbp-topic-post-date",
-    ),
-    Engine("wpforo", marks=("wpforo-post-content",), post=".wpforo-post, .post-wrap", body=".wpforo-post-content"),
-    Engine(
-        "woltlab",
-        marks=("wbbPost",),
-        post="article.message",
-        body=".messageText",
-        author=".messageHeader .username, .username",
-        time="time.datetime, time",
-    ),
-    Engine(
-        "kunena", marks=('class="kmsg', "kmessage"), body=".kmsgtext, .kmsgbody, .kmsg", author=".kwho, .kpost-username", time=".kmsgdate"
-    ),
-    Engine(
-        "simplepress",
-        marks=("spPostContent",),
-        post=".spTopicPostSection",
-        body=".spPostContent",
-        author=".spPostUserName",
-        time=".spPostUserDate",
-    ),
-    Engine(
-        "asgaros",
-        marks=("post-element",),
-        post=".post-element",
-        body=".post-message",
-        author=".post-author-block-name .profile-link, .post-author-block-name a, .post-username",
-        time=".forum-post-date, .post-meta",
-    ),
-    Engine(
-        "phorum", marks=('class="message-body',), post="div.message", body=".message-body", author=".message-author", time=".message-date"
-    ),
-    Engine(
-        "stackexchange",
-        marks=("js-post-body", 'class="post-text'),
-        post="[id=question], .answer",
-        body=".js-post-body, .post-text",
-        author="[itemprop=author] > a, [itemprop=author]",
-        time="time[itemprop=dateCreated]",
-    ),
-    Engine(
-        "ubbthreads",
-        marks=("ubbthreads.php", "/ubbthreads"),
-        post="table.t_outer, div.post_outer",
-        body="[id^=body]",
-        author=".author-name a, .author-name",
-        time=".subjecttable .date, .date",
-    ),
-    Engine("nforum", marks=('class="a-content',), post=".a-wrap", body=".a-content", author=".a-u-name"),
-)  # Asked in this order: the first whose mark and whose bodies are on the page made it
+@cache
+def engines() -> tuple[Engine, ...]:
+    """The engines of ``engines.yaml``, in its order."""
+    return tuple(Engine(name, **hints) for name, hints in described(__package__, "engines.yaml").items())
 
 
 def engines_of(html: str) -> Iterator[Engine]:
     """The engines that may have made a page, by their marks; which one did, its selectors show."""
-    return (engine for engine in ENGINES if any(mark in html for mark in engine.marks))
+    return (engine for engine in engines() if any(mark in html for mark in engine.marks))
 
 
 def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:

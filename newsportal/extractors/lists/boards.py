@@ -1,18 +1,17 @@
-"""Ranked lists of the Web (hot lists, charts): entries by rules over JSON (JMESPath) or HTML (CSS, XPath, ``re:``), and known boards.
-
-No preset was ever tried on its live site: addresses and rules are what is publicly known of these pages.
-"""
+"""Ranked lists of the Web (hot lists, charts): entries by rules over JSON (JMESPath) or HTML (CSS, XPath, ``re:``), and known boards."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Literal
 from urllib.parse import urljoin, urlsplit
 
 from newsportal.errors import NotApplicable
+from newsportal.extractors import described
 from newsportal.extractors.lists import selector
 from newsportal.items import Page
 from newsportal.text import clean, dom
@@ -51,58 +50,11 @@ class BoardEntry:
     heat: float | None = None
 
 
-PRESETS: Final[Mapping[str, Mapping[str, str]]] = {
-    "weibo": {
-        "url": "https://weibo.com/ajax/side/hotSearch",
-        "format": "json",
-        "items": "data.realtime[?word]",
-        "title": "word",
-        "link": "join('', ['https://s.weibo.com/weibo?q=%23', word, '%23'])",
-        "heat": "num",
-    },
-    "zhihu": {
-        "url": "https://www.zhihu.com/api/v3/feed/topstory/hot-lists/total?limit=50",
-        "format": "json",
-        "items": "data",
-        "title": "target.title",
-        "link": "join('', ['https://www.zhihu.com/question/', to_string(target.id)])",
-        "heat": "detail_text",
-    },
-    "baidu": {
-        "url": "https://top.baidu.com/api/board?platform=pc&tab=realtime",
-        "format": "json",
-        "items": "data.cards[].content[]",
-        "title": "word",
-        "link": "url || rawUrl",
-        "heat": "hotScore",
-    },
-    "bilibili": {
-        "url": "https://api.bilibili.com/x/web-interface/ranking/v2?rid=0&type=all",
-        "format": "json",
-        "items": "data.list",
-        "title": "title",
-        "link": "join('', ['https://www.bilibili.com/video/', bvid])",
-        "heat": "stat.view",
-    },
-    "github": {
-        "url": "https://github.com/trending",
-        "format": "html",
-        "items": "article.Box-row",
-        "title": "h2 a",
-        "link": "h2 a",
-        "heat": "a[href$='/stargazers']",
-    },
-    "hackernews": {
-        "url": "https://news.ycombinator.com/",
-        "format": "html",
-        "items": "tr.athing",
-        "title": ".titleline > a",
-        "link": ".titleline > a",
-        "rank": ".rank",
-        "heat": "./following-sibling::tr[1]//span[@class='score']",
-    },
-}
-"""Keys of a list of ``sources.yaml``, by the board's name."""
+@cache
+def presets() -> dict[str, dict[str, str]]:
+    """Keys of a list of ``sources.yaml``, by the board's name (``boards.yaml``)."""
+    found: dict[str, dict[str, str]] = described(__package__, "boards.yaml")
+    return found
 
 
 def check(rule: str, format: Format) -> None:

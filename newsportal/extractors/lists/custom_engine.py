@@ -13,11 +13,11 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from newsportal.errors import EngineBlocked
-from newsportal.extractors.lists.engines import Engine, Result
+from newsportal.extractors.lists.engines import Engine, Result, Wrapper
 from newsportal.extractors.lists.result_list import result_list
 from newsportal.extractors.lists.result_pages import read
 from newsportal.extractors.lists.selector import Rule
-from newsportal.extractors.lists.wrapper import Wrapper, absolute, parse_with
+from newsportal.extractors.lists.wrapper import absolute
 from newsportal.messages import Message, reason_message
 from newsportal.text.dom import Document
 
@@ -58,10 +58,10 @@ def custom(
     if not block:
         if given := [key for key, rule in zip(FIELDS, (title, link, site, summary, date), strict=True) if rule]:
             raise ValueError(f"{given[0]}: a rule for a field needs a rule for the block it is in")
-        return Engine(name, url, None, kind, first, step, encoding)
+        return Engine(name, url, (), kind, first, step, encoding)
     wrapper = Wrapper(block, title or TITLES, link, site, summary, date)
     wrapper.check()
-    return Engine(name, url, parse_with(wrapper), kind, first, step, encoding)
+    return Engine(name, url, (wrapper,), kind, first, step, encoding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from collections.abc import Callable, Mapping
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from newsportal.extractors.lists import engines
 from newsportal.text.dom import join
@@ -65,26 +65,56 @@ def _target(url: str) -> str | None:
         return None
     host = (parts.hostname or "").lower()
     for rule in engines.redirects():
-        if rule.target and re.search(rule.host, host):
-            found = rule.target(parts)
+        if (rule.target or rule.path) and re.search(rule.host, host):
+            if rule.target:
+                found = READERS[rule.target](parts)
+            else:
+                found = _first_address(parts, *rule.parameters) if re.match(rule.path or "", parts.path) else None
             return join("", found) if found else None
     return None
 
 
-def first_address(parts: SplitResult, *names: str) -> str | None:
+def _first_address(parts: SplitResult, *names: str) -> str | None:
     """Return the first HTTP address among the values of the parameters ``names``."""
     values = parse_qs(parts.query, max_num_fields=None)
     return next((value for name in names for value in values.get(name, ()) if value.startswith(("http://", "https://"))), None)
 
 
-def parameter(path: str, *names: str) -> Callable[[SplitResult], str | None]:
-    """Return a reader of the first of the parameters ``names`` on paths that match ``path``."""
-    pattern = re.compile(path)
-    return lambda parts: first_address(parts, *names) if pattern.match(parts.path) else None
-
-
-def decode_base64(text: str) -> bytes | None:
+def _unpack(text: str) -> bytes | None:
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
         return None
+
+
+def _bing(parts: SplitResult) -> str | None:
+    """``/ck/a?…&u=a1…`` with the address in base64, or a parameter with it in clear."""
+    if not parts.path.startswith(("/ck/a", "/news/apiclick.aspx", "/fd/ls", "/aclick")):
+        return None
+    packed = parse_qs(parts.query).get("u", [""])[0]
+    if packed.startswith("a1"):
+        data = _unpack(packed[2:])
+        return data.decode("utf-8", "replace") if data else None
+    return _first_address(parts, "url", "u", "r")
+
+
+def _google(parts: SplitResult) -> str | None:
+    """``/url?q=…``; an article's id of Google News was a base64 message with the address until 2024, since then it holds a key."""
+    if parts.path in ("/url", "/imgres", "/interstitial"):
+        return _first_address(parts, "q", "url", "imgrefurl")
+    if "/articles/" not in parts.path:
+        return None
+    match = re.search(rb"https?://[\x21-\x7e]+", _unpack(parts.path.rsplit("/", 1)[-1]) or b"")
+    return match[0].decode("ascii") if match else None
+
+
+def _yahoo(parts: SplitResult) -> str | None:
+    """``/RU=…/``, or everything after ``**`` (before 2013)."""
+    match = re.search(r"/RU=([^/]+)/", parts.path + "/")
+    if match:
+        return unquote(match[1])
+    match = re.search(r"\*\*(https?(?::|%3a).+)$", parts.path + (f"?{parts.query}" if parts.query else ""), re.IGNORECASE)
+    return unquote(match[1]) if match else None
+
+
+READERS: Mapping[str, Callable[[SplitResult], str | None]] = {"bing": _bing, "google": _google, "yahoo": _yahoo}

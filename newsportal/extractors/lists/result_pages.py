@@ -19,11 +19,11 @@ from datetime import UTC, datetime
 
 from newsportal.errors import EngineBlocked, NotApplicable
 from newsportal.extractors.lists import feed_results
-from newsportal.extractors.lists.engines import HOUR, Engine, Result, ResultPage, Wall, load, names, walls
+from newsportal.extractors.lists.engines import Engine, Result, ResultPage, Wall, load, names, walls
 from newsportal.extractors.lists.redirect import resolve
 from newsportal.extractors.lists.result_fields import published
 from newsportal.extractors.lists.result_list import page_host, result_list
-from newsportal.extractors.lists.wrapper import absolute
+from newsportal.extractors.lists.wrapper import absolute, parse_with
 from newsportal.text.dom import Document, Element, text_of
 
 FEW = 0.5  # a wrapper that finds less than this share of what repeats in the page is suspected to know only half of the layout
@@ -41,9 +41,9 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
         return ResultPage(tuple(listed), "wrapper")
     wrapped: list[Result] = []
     with suppress(NotApplicable):  # a wrapper that cannot work here (a slow pattern) finds nothing, and the change is reported
-        wrapped = engine.parse(document, fetched) if engine.parse else []
+        wrapped = _parsed(engine, document, fetched)
     if not wrapped and (wall := find_wall(document, certain=True)):
-        raise EngineBlocked(wall.reason, wall.rest)
+        raise EngineBlocked(wall.reason, wall.hours * HOUR)
     free = [
         replace(one, link=absolute(document, one.link), published=published(one.date, fetched, f"{one.title}{one.summary}"))
         for one in result_list(document)
@@ -51,13 +51,20 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     if wrapped:
         longer = _longer(wrapped, free)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
-    changed = engine.parse is not None
+    changed = engine.described
     if len(free) < MANY:
         if wall := find_wall(document):
-            raise EngineBlocked(wall.reason, wall.rest)
+            raise EngineBlocked(wall.reason, wall.hours * HOUR)
         if says_nothing_found(document):
             return ResultPage((), "wrapper" if changed else "generic")
     return ResultPage(tuple(free), "generic", changed)
+
+
+def _parsed(engine: Engine, document: Document, fetched: datetime) -> list[Result]:
+    """What a page holds as its engine is described."""
+    if engine.feed:
+        return feed_results.parse(document, fetched)
+    return parse_with(engine.wrappers, document, fetched) if engine.wrappers else []
 
 
 def _longer(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:
@@ -92,7 +99,7 @@ def guess(document: Document) -> Engine:
     candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
     best, most = UNKNOWN, 0.0 if own else float(AT_LEAST)
     for engine in candidates:
-        results = engine.parse(document, datetime.now(UTC)) if engine.parse else []
+        results = _parsed(engine, document, datetime.now(UTC))
         # a summary and a site make a result count fully, since wide rules find titles anywhere
         weight = sum(0.4 + 0.3 * bool(result.summary) + 0.3 * bool(result.site) for result in results)
         if weight > most:
@@ -104,35 +111,8 @@ def guess(document: Document) -> Engine:
 # shows in its address, its forms, its frames and the ids of its parts; a phrase counts only on a page that says little else: a search for
 # 「验证码」 gives results *about* such pages, and those must be read.
 
+HOUR = 3600.0
 LITTLE = 1_500  # visible characters up to which a phrase is believed: captcha pages show 20 to 900, result pages over 2,000
-WALLS = (
-    Wall(
-        "captcha",
-        2 * HOUR,
-        None,
-        "form#challenge-form, #cf-challenge-running, #challenge-running, iframe[src*='hcaptcha.com'], .g-recaptcha, .geetest_captcha, "
-        "iframe[src*='challenges.cloudflare.com'], #cf-turnstile, #nocaptcha, script[src*='captcha-delivery.com'], #px-captcha",
-        r"请输入(图中的|下方的?|以下|右侧|下图中的)?(的)?验证码|請輸入(下方的?|圖中的?)?驗證碼|请完成(安全|下列|滑[动块])?验证|"
-        r"拖动.{0,6}滑块|enter the characters you see|verify (that )?you are (a )?human|are you a robot|"
-        r"i'?m not a robot|please enable (js|javascript) and disable any ad ?blocker",
-    ),
-    Wall(
-        "login",
-        24 * HOUR,
-        r"//(passport|login|accounts)\.[\w.-]+/",
-        None,
-        r"请先?登录(后(再)?(查看|搜索|继续|访问)|您的账号)|登录后(才)?可(以)?(查看|搜索|继续)|"
-        r"please (log|sign) in to continue|sign in to (search|continue)",
-    ),
-    Wall(
-        "quota",
-        HOUR,
-        None,
-        None,
-        r"too many requests|rate limit(ed)? exceeded|quota exceeded|access denied|"
-        r"访问(过于|太)频繁|请求(过于|太)频繁|操作(过于|太)频繁|超出.{0,6}(配额|限额)",
-    ),
-)
 HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many pages hide a sentence for no results, for their scripts
 NOTHING_MARKS = (
     ".content_none, .nors, #noresult_part1_container, #no-result, .no-result, .no-results, .noresult, "
@@ -156,14 +136,14 @@ def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
     if not certain and len(body := text_of(document.root)) <= LITTLE:  # a phrase is believed only of a page that says little
         titles = " ".join(text_of(title) for title in document.root.iter("title"))
         said = f"{titles} {body}"
-    for kind in (*walls(), *WALLS):
+    for kind in walls():
         if certain and kind.address is None:
             continue  # a captcha of nobody's in particular may guard a form on any page
         if kind.address and re.search(kind.address, document.url, re.IGNORECASE):
             return kind
         if kind.marks and document.css(kind.marks):
             return kind
-        if kind.phrases and said and re.search(kind.phrases, said, re.IGNORECASE):
+        if said and any(re.search(phrase, said, re.IGNORECASE) for phrase in kind.phrases):
             return kind
     return None
 

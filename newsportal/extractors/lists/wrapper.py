@@ -1,18 +1,16 @@
-"""Wrappers as data (paper A): one rule for the entity block, then one rule per field.
+"""Result pages read by wrappers (paper A): one rule for the entity block, then one rule per field.
 
-An engine gives one :class:`Wrapper` for each generation of its layout; :func:`parse_with` takes the one that reads most of the page.
+An engine has a wrapper for each generation of its layout; :func:`parse_with` takes the one that reads most of the page.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from newsportal.extractors.lists import selector
-from newsportal.extractors.lists.engines import Parse, Result
+from newsportal.extractors.lists.engines import Result, Wrapper
 from newsportal.extractors.lists.redirect import is_advert
 from newsportal.extractors.lists.result_fields import EDGE, is_date, is_labelled_advert, published, split_site, split_summary, title_of
 from newsportal.extractors.lists.selector import Piece, Rule
@@ -24,42 +22,9 @@ MAX_FOUND = 1000  # matches of the block rule, frames included; a page that nest
 NEARLY = 0.6  # the share of the longest list at which an earlier wrapper is preferred
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
-    """Where the results of a page are, and their fields inside each (rules of :mod:`selector`).
-
-    ``link`` is the title's own by default. ``skip``: a block in which this finds something is no result (paid results).
-    ``drop``: what stands inside title or summary and is neither. ``target``: where the page itself says where a redirect ends.
-    ``site`` may find small print that holds a date as well, and ``date`` a text around the date: they are taken apart.
-    """
-
-    block: Rule
-    title: Rule
-    link: Rule = ()
-    site: Rule = ()
-    summary: Rule = ()
-    date: Rule = ()
-    skip: Rule = ()
-    drop: str = ""
-    target: Rule = ()
-
-    def check(self) -> None:
-        """Raises ``ValueError`` that names the field for a rule that is none."""
-        for name in ("block", "title", "link", "site", "summary", "date", "skip", "target", "drop"):
-            try:
-                selector.check(getattr(self, name))
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from error
-
-
-def parse_with(*wrappers: Wrapper) -> Parse:
-    """A ``parse`` that reads a page with the first of ``wrappers`` that finds nearly as many results in it as the best one. The order
-    says which to trust: the rules of old layouts are wide."""
-
-    return partial(_parse_with, wrappers)
-
-
-def _parse_with(wrappers: Sequence[Wrapper], document: Document, fetched: datetime) -> list[Result]:
+def parse_with(wrappers: Sequence[Wrapper], document: Document, fetched: datetime) -> list[Result]:
+    """The results of a page by the first of ``wrappers`` (at least one) that finds nearly as many in it as the best one. The order says
+    which to trust: the rules of old layouts are wide."""
     found = [list(apply(wrapper, document, fetched)) for wrapper in wrappers]
     most = max(map(len, found))
     return next(results for results in found if len(results) >= NEARLY * most)

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from newsportal.extractors import EXTRACTORS
-from newsportal.extractors.lists.boards import PRESETS
+from newsportal.extractors.lists.boards import presets
 from newsportal.portal.language import _
 from newsportal.portal.request_body import FormFields
 
@@ -130,7 +130,8 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     "lists": _form(
         (
             NAME,
-            Field("preset", _("Known board"), "choice", _("Its address and rules; never tried on the live site."), choices=tuple(PRESETS)),
+            Field("preset", _("Known board"), "choice", _("Its address and rules; never tried on the live site."),
+                  choices=tuple(presets())),
             Field("url", _("Address of the list"), "address", _("Empty: that of the known board.")),
         ),
         (

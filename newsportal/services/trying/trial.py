@@ -141,7 +141,7 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
     engine = declared.built() if declared else engines.load(name)
     key = f"engine:{name}"
     found = _trial(key, engine.request(query), lambda page: _results(key, engine, page), fetch)
-    if declared is None or engine.parse is None or found.failure is not None:
+    if declared is None or not engine.described or found.failure is not None:
         return found
     addresses = [engine.request(asked, page) for asked in (query, USUAL) for page in range(2 if engine.paged else 1)]
     pages, notes = [], list(found.notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.extractors.forum.engines import ENGINES, numbers
+from newsportal.extractors.forum.engines import engines, numbers
 from newsportal.extractors.forum.tree import read_tree
 from newsportal.text import dom
 
@@ -15,7 +15,7 @@ PAGE = """<html><body class="topic-body"><div class="post_block" id="post_1"><di
 <em id="authorposton2">4</em>
 <h4 class="poster">y</h4><script class="content"></script></body></html>"""
 SELECTORS = sorted(
-    {choice for one in ENGINES for part in (one.post, one.body, one.author, one.time) if part for choice in part.split(", ")}
+    {choice for one in engines() for part in (one.post, one.body, one.author, one.time) if part for choice in part.split(", ")}
 )
 
 

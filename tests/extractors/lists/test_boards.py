@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.lists.boards import PRESETS, BoardRules, check, number_of, read_board
+from newsportal.extractors.lists.boards import BoardRules, check, number_of, presets, read_board
 from newsportal.items import Page
 
 ROWS = BoardRules("json", "data[]", "word", "join('', ['https://s.example/?q=', word])", heat="num")
@@ -39,9 +39,9 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("name", list(PRESETS))
+@pytest.mark.parametrize("name", list(presets()))
 def test_a_preset_reads_an_answer_of_its_form(name: str) -> None:
-    given = {key: value for key, value in PRESETS[name].items() if key != "url"}
+    given = {key: value for key, value in presets()[name].items() if key != "url"}
     rules = BoardRules(**given)  # type: ignore[arg-type]
     for key in given.keys() - {"format"}:
         check(given[key], rules.format)

@@ -1,24 +1,26 @@
-"""Search engines: each module of this package describes those of one provider, and is found by being here.
+"""Search engines: each file beside this one describes those of one provider, and is found by being here.
 
-``ENGINES``: URL templates, and pure functions from a result page to results (paper A). ``WALLS``: pages that come instead of results.
-``REDIRECTS``: links that lead through the provider. ``ADVERTS``: a regular expression that matches host and path of paid links.
+``engines``: a URL template each, and a :class:`Wrapper` for each generation of its layout (paper A), as ``sources.yaml`` describes one.
+``walls``: pages that come instead of results. ``redirects``: links that lead through the provider. ``adverts``: a regular expression that
+matches host and path of paid links.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
-from typing import Any, Literal
-from urllib.parse import SplitResult, quote
+from importlib.resources import files
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
 
-from newsportal.text.dom import Document
+from newsportal.extractors import described
+from newsportal.extractors.lists import selector
+from newsportal.extractors.lists.selector import Rule
 
-HOUR = 3600.0
+Described = TypeVar("Described")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +51,66 @@ class ResultPage:
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """A page that comes instead of results, known by its address, parts (CSS) or phrases (regular expressions). ``rest``: seconds
-    without requests; captchas get worse when asked again, a consent page never goes by waiting."""
+    """A page that comes instead of results, known by its address, parts (CSS) or phrases (regular expressions). ``hours``: so long no
+    request; captchas get worse when asked again, a consent page never goes by waiting."""
 
     reason: str
-    rest: float
+    hours: int
     address: str | None = None
     marks: str | None = None
-    phrases: str | None = None
+    phrases: tuple[str, ...] = ()
 
 
-Parse = Callable[[Document, datetime], list[Result]]  # (document, time of the fetch) → results. Raises ``EngineBlocked``
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """Where the results of a page are, and their fields inside each (rules of :mod:`~newsportal.extractors.lists.selector`).
+
+    ``link`` is the title's own by default. ``skip``: a block in which this finds something is no result (paid results).
+    ``drop``: what stands inside title or summary and is neither. ``target``: where the page itself says where a redirect ends.
+    ``site`` may find small print that holds a date as well, and ``date`` a text around the date: they are taken apart.
+    """
+
+    block: Rule
+    title: Rule
+    link: Rule = ()
+    site: Rule = ()
+    summary: Rule = ()
+    date: Rule = ()
+    skip: Rule = ()
+    drop: str = ""
+    target: Rule = ()
+
+    def check(self) -> None:
+        """Raises ``ValueError`` that names the field for a rule that is none."""
+        for name in ("block", "title", "link", "site", "summary", "date", "skip", "target", "drop"):
+            try:
+                selector.check(getattr(self, name))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
     """``url`` holds ``##QUERY##`` and, where the engine has further pages, ``##START##``: ``first + n * step`` on page n (from 0).
 
-    ``parse`` is ``None`` for an engine without a wrapper: the template-free reader is the plan, not the remedy.
+    ``feed``: it answers with a feed. Without that and without ``wrappers`` the template-free reader is the plan, not the remedy.
     ``hosts``: parts of the hosts that serve its pages.
     """
 
     name: str
     url: str
-    parse: Parse | None = None
+    wrappers: tuple[Wrapper, ...] = ()
     kind: Literal["news", "web"] = "web"
     first: int = 0
     step: int = 10
     encoding: str = "utf-8"
     hosts: tuple[str, ...] = ()
+    feed: bool = False
+
+    @property
+    def described(self) -> bool:
+        """Whether it is known how its pages are read."""
+        return self.feed or bool(self.wrappers)
 
     @property
     def paged(self) -> bool:
@@ -91,23 +124,37 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """Links through the hosts that match ``host``: ``target`` reads where one ends, or returns ``None``; ``opaque``: paths of those
-    whose end only a request can tell. Both patterns are regular expressions."""
+    """Links through the hosts that match ``host``. On paths that match ``path`` the first of ``parameters`` that is an address is where
+    one ends, or :mod:`~newsportal.extractors.lists.redirect` has a reader of the name ``target``; ``opaque``: paths of those whose end only
+    a request can tell. All patterns are regular expressions."""
 
     host: str
-    target: Callable[[SplitResult], str | None] | None = None
+    path: str | None = None
+    parameters: tuple[str, ...] = ()
+    target: str | None = None
     opaque: str | None = None
 
 
 @cache
-def _constants(name: str) -> tuple[Any, ...]:
-    """Return the constant ``name`` of each module of this package, ordered by the modules' names."""
-    return tuple(getattr(import_module(f"{__name__}.{module.name}"), name) for module in iter_modules(__path__))
+def _providers() -> tuple[dict[str, Any], ...]:
+    """What the files say, ordered by their names."""
+    names = sorted(file.name for file in files(__name__).iterdir() if file.name.endswith(".yaml"))
+    return tuple(described(__name__, name) for name in names)
+
+
+def _made(type_: type[Described], values: Mapping[str, Any], **more: Any) -> Described:
+    return type_(**{name: tuple(value) if isinstance(value, list) else value for name, value in {**values, **more}.items()})
 
 
 @cache
 def _engines() -> dict[str, Engine]:
-    return {engine.name: engine for engines in _constants("ENGINES") for engine in engines}
+    return {
+        name: _made(
+            Engine, {"hosts": provider["hosts"], **values}, name=name, wrappers=[_made(Wrapper, one) for one in values.get("wrappers", ())]
+        )
+        for provider in _providers()
+        for name, values in provider["engines"].items()
+    }
 
 
 def names() -> tuple[str, ...]:
@@ -120,15 +167,18 @@ def load(name: str) -> Engine:
     return _engines()[name]
 
 
+@cache
 def walls() -> tuple[Wall, ...]:
-    return tuple(wall for walls in _constants("WALLS") for wall in walls)
+    """Those of engines, then those that any server may have."""
+    found = (*(wall for provider in _providers() for wall in provider["walls"]), *described(__package__.rpartition(".")[0], "walls.yaml"))
+    return tuple(_made(Wall, wall) for wall in found)
 
 
 @cache
 def redirects() -> tuple[Redirect, ...]:
-    return tuple(rule for rules in _constants("REDIRECTS") for rule in rules)
+    return tuple(_made(Redirect, rule) for provider in _providers() for rule in provider["redirects"])
 
 
 @cache
 def adverts() -> re.Pattern[str]:
-    return re.compile("|".join(filter(None, _constants("ADVERTS"))))
+    return re.compile("|".join(provider["adverts"] for provider in _providers()))

@@ -17,6 +17,7 @@ import pytest
 
 from newsportal.extractors.lists import engines
 from newsportal.extractors.lists.engines import Engine
+from newsportal.extractors.lists.redirect import READERS
 from newsportal.extractors.lists.result_pages import read, target_of
 from newsportal.text.dom import Document, from_text
 
@@ -96,8 +97,17 @@ def test_what_is_no_address_is_no_target() -> None:
 
 
 def test_engines_load_when_they_are_asked_for() -> None:
-    package = "newsportal.extractors.lists.engines"
-    code = f"import sys, {package}; print([m for m in sys.modules if m.startswith('{package}.')])"
+    code = "import sys, newsportal.extractors.lists.engines; print('yaml' in sys.modules)"
     root = Path(__file__).resolve().parents[4]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_every_rule_of_an_engine_is_one(name: str) -> None:
+    for wrapper in engines.load(name).wrappers:
+        wrapper.check()
+
+
+def test_every_reader_of_links_is_named() -> None:
+    assert {rule.target for rule in engines.redirects() if rule.target} == READERS.keys()

@@ -25,4 +25,4 @@ def test_by_the_host() -> None:
 
 def test_nobodys_page_has_no_engine() -> None:
     assert guess(from_text("<p>hello</p>")) is UNKNOWN
-    assert UNKNOWN.parse is None
+    assert not UNKNOWN.described

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal.errors import EngineBlocked, NotApplicable
-from newsportal.extractors.lists import engines
+from newsportal.extractors.lists import engines, result_pages
 from newsportal.extractors.lists.engines import Engine, Result
 from newsportal.extractors.lists.result_pages import read, target_of
+from newsportal.extractors.lists.wrapper import parse_with
 from newsportal.text.dom import from_text
 
 NOW = datetime(2024, 5, 2, 9, tzinfo=UTC)
@@ -90,8 +91,7 @@ def test_a_wrapper_that_knows_half_of_the_layout_is_completed_in_page_order() ->
     half = unknown_layout(9).replace("<section", '<section id="content_left"', 1).replace("<h4>", '<div class="result"><h3>', 1)
     half = half.replace("</h4>", "</h3></div>", 1)
     engine = engines.load("baidu_web")
-    assert engine.parse is not None
-    assert len(engine.parse(from_text(half), NOW)) == 1
+    assert len(parse_with(engine.wrappers, from_text(half), NOW)) == 1
     page = read(engine, from_text(half.replace("h4>", "h3>")), NOW)
     assert [result.link for result in page.results] == [f"https://n{number}.example/a/{number}.html" for number in range(9)]
     assert (page.by, page.changed) == ("generic", True)
@@ -163,11 +163,12 @@ def test_an_engine_without_a_wrapper_has_no_layout_to_change() -> None:
     assert (len(page.results), page.by, page.changed) == (4, "generic", False)
 
 
-def test_a_wrapper_that_gives_up_is_replaced() -> None:
+def test_a_wrapper_that_gives_up_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*_: object) -> list[Result]:
         raise NotApplicable("no-results")
 
-    page = read(Engine("own", "https://s.example/?q=##QUERY##", slow), from_text(unknown_layout(5)), NOW)
+    monkeypatch.setattr(result_pages, "parse_with", slow)
+    page = read(engines.load("bing_web"), from_text(unknown_layout(5)), NOW)
     assert (len(page.results), page.by, page.changed) == (5, "generic", True)
 
 
