@@ -32,17 +32,17 @@ def held_out(ids: Sequence[str], labels: Sequence[str], groups: Mapping[str, str
     by_label: dict[str, list[str]] = {}
     for name, places in names.items():
         by_label.setdefault(Counter(labels[at] for at in places).most_common(1)[0][0], []).append(name)
-    chosen = (name for firsts in by_label.values() for name in sorted(firsts, key=lambda id: _hash(id, seed))[: _count(len(firsts), share)])
+
+    def order(id: str) -> bytes:
+        return blake2b(f"{seed}\n{id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+    chosen = (name for firsts in by_label.values() for name in sorted(firsts, key=order)[: _count(len(firsts), share)])
     return frozenset(ids[at] for name in chosen for at in names[name])
 
 
 def _count(groups: int, share: float) -> int:
     """At least one and at most half of a label's groups."""
     return 0 if groups < LEAST_GROUPS or share <= 0 else min(groups // 2, max(1, round(groups * share)))
-
-
-def _hash(id: str, seed: int) -> bytes:
-    return blake2b(f"{seed}\n{id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def warnings(labels: Sequence[str], held: Sequence[str]) -> tuple[Message, ...]:
