@@ -22,9 +22,9 @@ from newsportal.cli.output import console, count_items, print_json
 from newsportal.errors import NewsportalError
 from newsportal.items import Link
 from newsportal.messages import Message, format_time, local
+from newsportal.services.discovery.finders import Proposal
 from newsportal.services.discovery.opml import MAX_BYTES, Outline, OutlineList, read
 from newsportal.services.discovery.opml import write as write_outlines
-from newsportal.services.discovery.proposal import Proposal
 from newsportal.services.discovery.search import MAX_REQUESTS, find
 from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
 from newsportal.services.discovery.suggestions import plain as suggestion_row

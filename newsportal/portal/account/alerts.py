@@ -25,8 +25,7 @@ from newsportal.services.alerts.making import BadFields, Terms, alert_of, resume
 from newsportal.services.alerts.opening import AlertSenderThread, own_fields, work_of
 from newsportal.services.alerts.preview import Preview, preview
 from newsportal.services.alerts.run import Work, send_test
-from newsportal.services.alerts.sending import hidden
-from newsportal.services.alerts.services import SERVICES, title_of
+from newsportal.services.alerts.services import SERVICES, hidden, title_of
 from newsportal.services.alerts.web_push import public_key, require_libraries
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources import Sources

@@ -27,11 +27,10 @@ from newsportal.portal.request_body import Form
 from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
 from newsportal.services.topics.changing import NoSuchTopic
-from newsportal.sources import Source, Sources, edit, mask
+from newsportal.sources import EditConflict, Source, Sources, edit, mask
 from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
-from newsportal.sources.editing import Change, EditConflict, OtherKeys, Written, go_back, rewrite
-from newsportal.sources.history import NoVersion, Version, content_of, digest_of, versions
+from newsportal.sources.editing import Change, NoVersion, OtherKeys, Version, Written, content_of, digest_of, go_back, rewrite, versions
 
 
 @dataclass(frozen=True, slots=True)
