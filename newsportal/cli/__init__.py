@@ -87,6 +87,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
 MODULES = {
+    "category": "newsportal.cli.topic:category_group",
     "export": "newsportal.cli.exchange:export",
     "import": "newsportal.cli.exchange:import_files",
     "index": "newsportal.cli.store:index_group",
@@ -94,6 +95,7 @@ MODULES = {
     **{name: f"newsportal.cli.compilations:{name}" for name in ("boards", "briefing", "rising")},
     **{name: f"newsportal.cli.model:{name}" for name in ("retrain", "train")},
     **{name: f"newsportal.cli.store:{name}" for name in ("backup", "prune", "restore")},
+    "token": "newsportal.cli.user:token_group",
     "unpublish": "newsportal.cli.publish:unpublish",
     **{name: f"newsportal_lab.{name}" for name in ("classify", "dedup", "evaluate", "events", "keywords", "templates")},
     **{name: f"newsportal_lab.page_readers:{name}" for name in ("links", "pager", "posts", "results")},

@@ -26,8 +26,9 @@ from newsportal.cli.output import count_items, pick, print_json, writable
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
 from newsportal.items import Article, Thread, content_id
-from newsportal.services.exchange import cells, parquet, warc
+from newsportal.services.exchange import warc
 from newsportal.services.exchange.form import SCHEMA, Incoming, incoming, whole
+from newsportal.services.exchange.tables import read_csv, read_parquet, write_csv, write_parquet
 from newsportal.services.exchange.warc import write_warc
 from newsportal.sources import use_own_words
 from newsportal.store import open_store
@@ -108,12 +109,12 @@ def write_rows(format: Format, rows: Iterable[dict[str, Any]], place: Path | Non
 
 def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bom: bool) -> None:
     if format is Format.parquet:
-        parquet.write(rows, stream)
+        write_parquet(rows, stream)
         return
     text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
     try:
         if format is Format.csv:
-            cells.write(rows, text, bom=bom)
+            write_csv(rows, text, bom=bom)
         else:
             for row in rows:
                 text.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -290,13 +291,13 @@ def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
         return
     with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
         if form is Format.parquet:
-            yield from parquet.read(stream)
+            yield from read_parquet(stream)
         elif form is Format.jsonl:
             yield from _lines(stream)
         else:
             text = TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
             try:
-                yield from cells.read(text)
+                yield from read_csv(text)
             finally:
                 text.detach()
 

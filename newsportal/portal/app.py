@@ -60,7 +60,6 @@ from newsportal.portal.reading import (
     for_you,
     front_page,
     photos,
-    reader_profile,
     search,
     story,
     story_lists,
@@ -80,7 +79,7 @@ from newsportal.store.store import Store
 ROUTERS: tuple[APIRouter, ...] = (
     *(page.router for page in (front_page, web_app, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is no topic
     *(page.router for page in (story_lists, photos, compilations, assistant, events, editing, articles)),
-    *(page.router for page in (story, reader_profile, for_you, alerts, search, marks, runs, system, overview, login, people)),
+    *(page.router for page in (story, for_you, alerts, search, marks, runs, system, overview, login, people)),
     *(page.router for page in (sources_page, source_trials, sources_yaml, source_form)),  # the last: other addresses would be keys
     *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, extraction_rules, methods)),
     *(publishing.targets_router, jobs.router, picture_router, marks.open_router, greader.router, route.router),

@@ -16,6 +16,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api import (
     alerts,
     articles,
+    assistant,
     categories,
     events,
     extraction_rules,
@@ -35,8 +36,8 @@ from newsportal.services.accounts import Right
 PREFIX: Final = "/api/v1"
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    *(stories.router, stories.search_router, events.router, events.editing_router, events.assistant_router),
-    *(part.router for part in (monitor, alerts, people, marks, topics, categories, models, extraction_rules, sources, articles)),
+    *(stories.router, stories.search_router, events.router, events.editing_router),
+    *(part.router for part in (assistant, monitor, alerts, people, marks, topics, categories, models, extraction_rules, sources, articles)),
     publishing.router,
 )
 """In the order in which they are described."""

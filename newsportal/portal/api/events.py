@@ -1,10 +1,7 @@
-"""Events: lists, one with its time line, and what editors do to them; and what the assistant writes of an article or an event, where one
-is named in ``sources.yaml``.
-"""
+"""Events: lists, one with its time line, and what editors do to them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Literal
@@ -16,14 +13,12 @@ from newsportal.errors import StoreError
 from newsportal.portal.access import needs
 from newsportal.portal.api.articles import Id, Ids
 from newsportal.portal.api.paging import Cursor, Limit, Page, tagged
-from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut, article_of
-from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
-from newsportal.portal.context import Here, ThisPortal, Visit
+from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
+from newsportal.portal.api_errors import ApiError, api_error_for, describe
+from newsportal.portal.context import Here, ThisPortal
 from newsportal.portal.desk.article_changes import by_editor
-from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible_event
 from newsportal.portal.reading.compilations import board_of, boards_of, topic_of
 from newsportal.services.accounts import Right
-from newsportal.services.assistant import EVENT_STORIES, AssistantError, Purpose, Task
 from newsportal.services.boards import as_dict as board_dict
 from newsportal.services.events import editing
 from newsportal.services.events.timeline import view
@@ -235,39 +230,3 @@ def join(visit: Here, id: str, asked: JoinIn) -> EditOut:
 def undo(visit: Here, number: int) -> EditOut:
     with conflicts():
         return EditOut(event=editing.undo(visit.portal.store, number, **by_editor(visit)).event_id, number=number)
-
-
-assistant_router = APIRouter(tags=["Assistant"], dependencies=[needs(Right.KEEP)], responses=describe(404, 429, 503))
-
-
-class AskIn(BaseModel):
-    purpose: Purpose = Field(description="Articles: `summary`, `translation`. Events: `summary`, and `title` for editors.")
-    language: Literal["zh", "en"] = "zh"
-
-
-class AnswerOut(BaseModel):
-    purpose: Purpose
-    text: str = Field(description="Written by a machine, and read over by nobody.")
-    model: str
-    at: datetime
-    sources: list[str] = Field(description="Addresses of the articles that it was written from.")
-
-
-@assistant_router.post("/articles/{id}/assistant", summary="Have an article summarised or translated")
-def of_article(visit: Here, id: str, asked: AskIn) -> AnswerOut:
-    article = article_of(visit, id)
-    return _answer(visit, article_tasks(visit, article, asked.language), asked, id, [article.url])
-
-
-@assistant_router.post("/events/{id}/assistant", summary="Have an event summarised or named")
-def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
-    event = or_404(visible_event(visit, id), "no-event", "There is no such event.")
-    seen = view(visit.portal.store, event, visit.portal.site.zone)
-    return _answer(visit, event_tasks(visit, seen, asked.language), asked, id, [one.url for one in seen.articles[-EVENT_STORIES:]])
-
-
-def _answer(visit: Visit, tasks: Sequence[Task], asked: AskIn, thing: str, sources: list[str]) -> AnswerOut:
-    """An answer that is there already is given again."""
-    with api_error_for(AssistantError, status=503, code="assistant"):
-        found = ask(visit, tasks, asked.purpose, thing)
-    return AnswerOut(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)

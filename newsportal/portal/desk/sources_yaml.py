@@ -26,7 +26,7 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
-from newsportal.services.topics.changing import NoSuchTopic
+from newsportal.services.topics import NoSuchTopic
 from newsportal.sources import EditConflict, Source, Sources, edit, mask
 from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_of

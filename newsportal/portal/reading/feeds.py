@@ -30,8 +30,8 @@ from newsportal.portal.request_body import has_etag
 from newsportal.portal.safe_text import excerpt, site_name, title, web_address
 from newsportal.services.discovery.opml import Outline
 from newsportal.services.discovery.opml import write as write_opml
-from newsportal.services.exchange import cells
 from newsportal.services.exchange.form import plain
+from newsportal.services.exchange.tables import COLUMNS, write_csv
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
@@ -50,7 +50,7 @@ Rows = Iterable[Mapping[str, Any]]
 
 def as_csv(rows: Rows) -> str:
     written = StringIO()
-    cells.write(({name: row[name] for name in cells.COLUMNS if name in row} for row in rows), written)
+    write_csv(({name: row[name] for name in COLUMNS if name in row} for row in rows), written)
     return written.getvalue()
 
 

@@ -1,0 +1,54 @@
+"""What the assistant writes of an article or an event, where one is named in ``sources.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from newsportal.portal.access import needs
+from newsportal.portal.api.stories import article_of
+from newsportal.portal.api_errors import api_error_for, describe, or_404
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible_event
+from newsportal.services.accounts import Right
+from newsportal.services.assistant import EVENT_STORIES, AssistantError, Purpose, Task
+from newsportal.services.events.timeline import view
+
+router = APIRouter(tags=["Assistant"], dependencies=[needs(Right.KEEP)], responses=describe(404, 429, 503))
+
+
+class AskIn(BaseModel):
+    purpose: Purpose = Field(description="Articles: `summary`, `translation`. Events: `summary`, and `title` for editors.")
+    language: Literal["zh", "en"] = "zh"
+
+
+class AnswerOut(BaseModel):
+    purpose: Purpose
+    text: str = Field(description="Written by a machine, and read over by nobody.")
+    model: str
+    at: datetime
+    sources: list[str] = Field(description="Addresses of the articles that it was written from.")
+
+
+@router.post("/articles/{id}/assistant", summary="Have an article summarised or translated")
+def of_article(visit: Here, id: str, asked: AskIn) -> AnswerOut:
+    article = article_of(visit, id)
+    return _answer(visit, article_tasks(visit, article, asked.language), asked, id, [article.url])
+
+
+@router.post("/events/{id}/assistant", summary="Have an event summarised or named")
+def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
+    event = or_404(visible_event(visit, id), "no-event", "There is no such event.")
+    seen = view(visit.portal.store, event, visit.portal.site.zone)
+    return _answer(visit, event_tasks(visit, seen, asked.language), asked, id, [one.url for one in seen.articles[-EVENT_STORIES:]])
+
+
+def _answer(visit: Visit, tasks: Sequence[Task], asked: AskIn, thing: str, sources: list[str]) -> AnswerOut:
+    """An answer that is there already is given again."""
+    with api_error_for(AssistantError, status=503, code="assistant"):
+        found = ask(visit, tasks, asked.purpose, thing)
+    return AnswerOut(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)
