@@ -31,10 +31,8 @@ from newsportal.portal.desk import (
     editing,
     extraction_rules,
     jobs,
-    methods,
     overview,
     publishing,
-    schedule,
     source_form,
     source_trials,
     sources_yaml,
@@ -72,7 +70,7 @@ from newsportal.portal.response_cache import SharedResponses
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts, Right
 from newsportal.services.daily import DailySums
-from newsportal.services.jobs.desk import Jobs
+from newsportal.services.jobs.local import Jobs
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
@@ -81,8 +79,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     *(page.router for page in (story_lists, photos, compilations, assistant, events, editing, articles)),
     *(page.router for page in (story, for_you, alerts, search, marks, runs, system, overview, login, people)),
     *(page.router for page in (sources_page, source_trials, sources_yaml, source_form)),  # the last: other addresses would be keys
-    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, extraction_rules, methods)),
-    *(publishing.targets_router, jobs.router, picture_router, marks.open_router, greader.router, route.router),
+    *(page.router for page in (publishing, suggestions, topics, categories, corpora, extraction_rules)),
+    *(publishing.targets_router, categories.methods_router, jobs.router, picture_router, marks.open_router, greader.router, route.router),
 )
 """The pages. A new one is a file in the package of its feature and a name here. Each asks for the right to read, too."""
 
