@@ -87,11 +87,15 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
 MODULES = {
-    "import": "newsportal.cli.importing:import_files",
+    "category": "newsportal.cli.topic:category_group",
+    "export": "newsportal.cli.exchange:export",
+    "import": "newsportal.cli.exchange:import_files",
+    "index": "newsportal.cli.store:index_group",
     "photos": "newsportal.cli.pictures:photos",
-    "prune": "newsportal.cli.store:prune",
-    "restore": "newsportal.cli.backup:restore",
-    "retrain": "newsportal.cli.train:retrain",
+    **{name: f"newsportal.cli.compilations:{name}" for name in ("boards", "briefing", "rising")},
+    **{name: f"newsportal.cli.model:{name}" for name in ("retrain", "train")},
+    **{name: f"newsportal.cli.store:{name}" for name in ("backup", "prune", "restore")},
+    "token": "newsportal.cli.user:token_group",
     "unpublish": "newsportal.cli.publish:unpublish",
     **{name: f"newsportal_lab.{name}" for name in ("classify", "dedup", "evaluate", "events", "keywords", "templates")},
     **{name: f"newsportal_lab.page_readers:{name}" for name in ("links", "pager", "posts", "results")},
@@ -134,10 +138,11 @@ class Commands(TyperGroup):
                 gc.freeze()
                 gc.enable()
         module = sys.modules[name]
-        if not function and hasattr(module, "group"):
-            part.add_typer(module.group, name=cmd_name)
+        found = getattr(module, function or ("group" if hasattr(module, "group") else cmd_name))
+        if isinstance(found, typer.Typer):
+            part.add_typer(found, name=cmd_name)
         else:
-            part.command(cmd_name)(getattr(module, function or cmd_name))
+            part.command(cmd_name)(found)
         return typer.main.get_group(part).commands[cmd_name]
 
 

@@ -21,8 +21,7 @@ from newsportal.messages import format_time, local
 from newsportal.services.accounts import open_accounts
 from newsportal.services.accounts.alerts import SCHEDULED, Alert
 from newsportal.services.alerts.base import Unclear
-from newsportal.services.alerts.opening import EVERY, work_of
-from newsportal.services.alerts.preview import DAYS, preview
+from newsportal.services.alerts.opening import DAYS, EVERY, preview, work_of
 from newsportal.services.alerts.run import Work, follow_conditions, send_test, step
 from newsportal.services.events.following import EventFollower
 from newsportal.services.publishing.base import PutOff, Refused

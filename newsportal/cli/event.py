@@ -16,7 +16,7 @@ from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_grou
 from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_json, print_result, print_rows, print_table, report_progress
 from newsportal.cli.story import changing
 from newsportal.messages import format_time
-from newsportal.services.events import editing, following, revising
+from newsportal.services.events import editing, following
 from newsportal.services.events.editing import Log
 from newsportal.services.events.timeline import EventView, view
 from newsportal.store.events import Event
@@ -71,7 +71,7 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Split and join the events that changed, as newsportal up does each night; event undo takes it back."""
     with open_record(sources) as (_, store), report_progress() as tell:
-        done = revising.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
+        done = editing.revise(store, datetime.now(UTC), lambda position, last: tell(position / last, "looking at articles"))
     rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
     rest += "; there are more: run it again" if done.more else ""
     print_result(asdict(done), f"{counted(done.events, 'event')} looked at, {done.parted} split, {done.joined} joined{rest}", as_json)

@@ -62,13 +62,16 @@ def load(path: Path | None) -> Sources:
     return known
 
 
-def command_group(text: str, *commands: Callable[..., None], default: Callable[..., None] | None = None) -> typer.Typer:
-    """Commands under the names of their functions (``list_`` → ``list``); ``default`` runs when none is named, else their help is shown."""
+def command_group(
+    text: str, *commands: Callable[..., None], default: Callable[..., None] | None = None, **named: Callable[..., None]
+) -> typer.Typer:
+    """Commands under the names of their functions (``list_`` → ``list``), or those given; ``default`` runs when none is named, else their
+    help is shown."""
     group = typer.Typer(help=text, no_args_is_help=default is None, invoke_without_command=default is not None)
     if default is not None:
         group.callback()(default)
-    for command in commands:
-        group.command(command.__name__.strip("_").replace("_", "-"))(command)
+    for name, command in ({one.__name__.strip("_").replace("_", "-"): one for one in commands} | named).items():
+        group.command(name)(command)
     return group
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.export import Format, write_rows
+from newsportal.cli.exchange import Format, write_rows
 from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.output import count_bar, print_json
 from newsportal.errors import StoreError

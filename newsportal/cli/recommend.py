@@ -1,10 +1,18 @@
-"""``newsportal recommend``: learn what readers like, show what was learnt and what a reader gets, import and export their views."""
+"""``newsportal recommend``: learn what readers like, show what was learnt and what a reader gets, import and export their views.
+
+Views are JSON lines or CSV, plain or packed with gzip. A file is right as a whole or an error names the line. It is read twice, first to be
+checked; standard input is kept aside for that.
+"""
 
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 import os
+import shutil
 import sys
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -12,20 +20,20 @@ from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
 from secrets import token_hex
-from typing import Annotated, Any, Final, cast
+from tempfile import TemporaryFile
+from typing import IO, Annotated, Any, BinaryIO, Final, cast
 
 import numpy as np
 import typer
 
-from newsportal.cli import click_files
-from newsportal.cli.click_files import FIELDS, FORMS, as_row
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, SourcesFile, command_group
 from newsportal.cli.output import pick, print_json, print_result, print_rows, progress, write_json_lines
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
-from newsportal.messages import format_time
+from newsportal.messages import aware, format_time
+from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA, weight
 from newsportal.services.jobs.reporting import NICENESS, progress_reporter
 from newsportal.services.learning.files import guess
@@ -34,6 +42,90 @@ from newsportal.services.recommending.parts import Watch
 from newsportal.services.recommending.serving import Recommender
 from newsportal.store.reader_views import Month
 from newsportal.text import clean
+
+FIELDS: Final = ("reader", "story", "seen", "pictures", "at")
+NEEDED: Final = ("reader", "story", "at")
+FORMS: Final = ("jsonl", "csv")
+SHAPE: Final = 'a view is {"reader", "story", "at"}, and may have "seen" of "pictures" (1 of 1)'
+LONGEST_LINE: Final = 1 << 20
+
+
+@contextmanager
+def open_views(file: str) -> Iterator[BinaryIO]:
+    """The file as bytes that can be read_views again from the start; ``-`` is standard input. Raises ``ClicksError``."""
+    try:
+        with TemporaryFile() if file == "-" else Path(file).open("rb") as stream:
+            if file == "-":
+                shutil.copyfileobj(sys.stdin.buffer, stream)
+            yield cast(BinaryIO, stream)
+    except OSError as error:
+        raise ClicksError(f"{file}: {error.strerror or error}") from error
+
+
+def read_views(stream: BinaryIO, form: str, name: str) -> Iterator[View]:
+    """The views of an open file, from its start. Raises ``ClicksError``."""
+    stream.seek(0)
+    packed = stream.read(2) == b"\x1f\x8b"
+    stream.seek(0)
+    plain = cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if packed else stream
+    lines = TextIOWrapper(cast(Any, plain), encoding="utf-8-sig", newline="" if form == "csv" else None)
+    number = 0
+    try:
+        for number, row in (_csv if form == "csv" else _jsonl)(lines, name):  # noqa: B007  told below
+            yield _view(row)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ClicksError(f"{name}: not a gzip file, or cut off; nothing of it was taken") from error
+    except (ValueError, RecursionError, csv.Error) as error:
+        raise ClicksError(f"{name}: line {number + 1 if isinstance(error, UnicodeDecodeError) else number}: {error}") from error
+    finally:
+        lines.detach()
+
+
+def _jsonl(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    number = 0
+    while line := lines.readline(LONGEST_LINE):
+        number += 1
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise ClicksError(f"{name}: line {number}: {error}; {SHAPE}") from error
+            yield number, row if isinstance(row, dict) else {}
+
+
+def _csv(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    rows = csv.DictReader(lines, strict=True)
+    if missing := [field for field in NEEDED if field not in (rows.fieldnames or ())]:
+        raise ClicksError(f"{name}: line 1: no column {', '.join(missing)}; the first line names the columns: {','.join(FIELDS)}")
+    for row in rows:
+        yield rows.line_num, row
+
+
+def _view(row: Mapping[str, Any]) -> View:
+    if missing := [field for field in NEEDED if row.get(field) in (None, "")]:
+        raise ValueError(f"no {', '.join(missing)}; {SHAPE}")
+    numbers = []
+    for field in ("seen", "pictures"):
+        value = 1 if row.get(field) in (None, "") else row[field]
+        if isinstance(value, bool) or not str(value).isdecimal() or (field == "pictures" and int(value) < 1):
+            raise ValueError(f"{field} is {value!r}; allowed: a whole number{' from 1 on' if field == 'pictures' else ''}")
+        numbers.append(int(value))
+    seen, pictures = numbers
+    return View(str(row["reader"]), str(row["story"]), min(seen, pictures), pictures, view_moment(row["at"]))
+
+
+def view_moment(value: Any) -> datetime:
+    """A view_moment in ISO 8601 (without a zone: in ``portal.timezone``), or seconds since 1970."""
+    try:
+        if isinstance(value, int | float) or str(value).replace(".", "", 1).isdecimal():
+            return datetime.fromtimestamp(float(value), UTC)
+        return aware(datetime.fromisoformat(str(value)))
+    except (ValueError, OverflowError, OSError) as error:
+        raise ValueError(f"at is {value!r}; allowed: 2026-03-01T08:30+08:00, or seconds since 1970") from error
+
+
+def as_row(view: View) -> dict[str, Any]:
+    return {"reader": view.reader, "story": view.story, "seen": view.seen, "pictures": view.pictures, "at": view.at.isoformat()}
 
 
 def fit(
@@ -85,14 +177,14 @@ def import_(
     if form not in (*FORMS, "auto"):
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}, auto", param_hint="--format")
     form, name = (guess(Path(file)) if form == "auto" else form), ("standard input" if file == "-" else file)
-    with click_files.opened(file) as stream, open_record(sources) as (_, store):
-        total = sum(1 for _ in click_files.read(stream, form, name))
+    with open_views(file) as stream, open_record(sources) as (_, store):
+        total = sum(1 for _ in read_views(stream, form, name))
         if not total:
-            raise ClicksError(f"{name}: no views; {click_files.SHAPE}")
+            raise ClicksError(f"{name}: no views; {SHAPE}")
         with progress() as bar:
             views = (  # a story that is named by an address gets the identity that its article is known by
                 replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
-                for view in click_files.read(stream, form, name)
+                for view in read_views(stream, form, name)
             )
             brought = store.readers.bring(bar.track(views, total=total, description="views"), now=datetime.now(UTC))
     if as_json:

@@ -26,8 +26,7 @@ from newsportal.services.jobs.duties import Caps, DueSources
 from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records, reports, with_outcome
 from newsportal.services.jobs.scrapyd import ScrapydRunner, Server, exposed, project_of, target
-from newsportal.services.jobs.sources_reloader import SourcesReloader
-from newsportal.services.jobs.supervisor import Claims, Supervisor
+from newsportal.services.jobs.supervisor import Claims, SourcesReloader, Supervisor
 from newsportal.sources import Sources
 from newsportal.store import open_store
 

@@ -17,8 +17,7 @@ from newsportal.errors import StoreError
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining
 from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records
-from newsportal.services.jobs.sources_reloader import SourcesReloader
-from newsportal.services.jobs.supervisor import Supervisor
+from newsportal.services.jobs.supervisor import SourcesReloader, Supervisor
 from newsportal.sources import Sources
 from newsportal.store import open_store
 

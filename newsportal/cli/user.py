@@ -1,21 +1,23 @@
-"""``newsportal user``: the people of the portal. Passwords are made here and shown once, or asked for on a terminal, never an option."""
+"""``newsportal user``: the people of the portal. Passwords are made here and shown once, or asked for on a terminal, never an option.
+``newsportal token``: ways in for programs, with rights of their own.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load
+from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group, load
 from newsportal.cli.output import make_table, pick, print_json
 from newsportal.errors import AccountError
-from newsportal.services.accounts import Accounts, Person, Role, open_accounts
+from newsportal.services.accounts import Accounts, Person, Right, Role, Token, open_accounts
 from newsportal.services.accounts.base import random_password
 from newsportal.services.accounts.people import People
 
@@ -130,3 +132,58 @@ def _print_password(person: Person, made: str | None, sentence: str, as_json: bo
 
 
 group = command_group("The people of the portal: who they are, what they may.", list_, add, role, password, disable, enable, remove)
+
+
+def token_values(token: Token, name: str) -> dict[str, Any]:
+    return {"id": token.id, "person": name, "for": token.name, "rights": sorted(token.rights), **pick(token, "created", "expires", "used")}
+
+
+def list_tokens(as_json: AsJson = False, sources: SourcesFile = None) -> None:
+    """List all tokens."""
+    with accounts_of(sources) as accounts:
+        names = {person.id: person.name for person in accounts.people.all()}
+        rows = [token_values(token, names.get(token.person_id, "")) for token in accounts.tokens.of()]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        row |= {"rights": ", ".join(row["rights"]), "until": str(row["expires"] or "revoked")[:10]}
+        row["last used"] = str(row["used"] or "never")[:10]
+    columns = ("id", "person", "for", "rights", "until", "last used")
+    table = make_table(columns, ([row[name] for name in columns] for row in rows))
+    Console(markup=False).print(table if rows else "no tokens")
+
+
+def add_token(
+    name: Name,
+    use: Annotated[str, typer.Argument(metavar="FOR", help="What will use it.")],
+    right: Annotated[list[Right] | None, typer.Option(help="A right; repeatable; default: read.")] = None,
+    days: Annotated[int, typer.Option(min=0, max=3650, help="Days until it expires; 0: never.")] = 90,
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Create a token for a program that acts for NAME, shown once."""
+    now = datetime.now(UTC)
+    with accounts_of(sources) as accounts:
+        person = person_named(accounts, name)
+        expires = now + timedelta(days=days) if days else None
+        token, secret = accounts.tokens.add(person, use, right or [Right.READ], now=now, expires=expires)
+        log(accounts, "token.add", token.name, {"person": person.name, "rights": sorted(token.rights), "days": days})
+    if as_json:
+        print_json({**token_values(token, person.name), "token": secret})
+        return
+    typer.echo(f"token {token.id} of {person.name}, for {token.name}; it is shown this once:")
+    typer.echo(secret)
+
+
+def revoke(token_id: Annotated[str, typer.Argument(metavar="ID", help="As `token list` shows it.")], sources: SourcesFile = None) -> None:
+    """Revoke a token."""
+    with accounts_of(sources) as accounts:
+        gone = next((token for token in accounts.tokens.of() if token.id == token_id), None)
+        if gone is None or not accounts.tokens.revoke(token_id):
+            raise AccountError("no-token", id=token_id)
+        log(accounts, "token.revoke", gone.name)
+    typer.echo(f"token {token_id}, for {gone.name}, does not count any more")
+
+
+token_group = command_group("Ways in for programs: the API, feeds, metrics.", list=list_tokens, add=add_token, revoke=revoke)

@@ -20,7 +20,7 @@ from newsportal.cli import crawl, hints
 from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
 from newsportal.cli.publish import Publisher
 from newsportal.errors import NewsportalError, StoreUnavailable
-from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.services.jobs.supervisor import SourcesReloader
 from newsportal.sources import Sources
 from newsportal.store import open_store
 

@@ -25,21 +25,17 @@ from newsportal.portal.background import EVERY, BackgroundThreads
 from newsportal.portal.circuit_breaker import guard_index, guard_store
 from newsportal.portal.context import Portal, present
 from newsportal.portal.desk import (
-    article_editing,
     articles,
     categories,
     corpora,
-    destinations,
-    event_editing,
+    editing,
     extraction_rules,
     jobs,
-    methods,
     overview,
     publishing,
-    schedule,
     source_form,
     source_trials,
-    sources_editor,
+    sources_yaml,
     suggestions,
     topics,
 )
@@ -56,16 +52,12 @@ from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.readers import fever, greader
 from newsportal.portal.reading import (
     assistant,
-    boards,
-    briefing,
+    compilations,
     events,
     feeds,
     for_you,
     front_page,
-    oembed,
     photos,
-    reader_profile,
-    rising,
     search,
     story,
     story_lists,
@@ -78,17 +70,17 @@ from newsportal.portal.response_cache import SharedResponses
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts, Right
 from newsportal.services.daily import DailySums
-from newsportal.services.jobs.desk import Jobs
+from newsportal.services.jobs.local import Jobs
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
-    *(page.router for page in (front_page, oembed, web_app, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is no topic
-    *(page.router for page in (story_lists, photos, briefing, rising, boards, assistant, events, event_editing, article_editing, articles)),
-    *(page.router for page in (story, reader_profile, for_you, alerts, search, marks, runs, system, overview, login, people)),
-    *(page.router for page in (sources_page, source_trials, sources_editor, source_form)),  # the last: other addresses would be keys
-    *(page.router for page in (schedule, publishing, destinations, suggestions, topics, categories, corpora, extraction_rules, methods)),
-    *(jobs.router, picture_router, marks.open_router, greader.router, route.router),
+    *(page.router for page in (front_page, web_app, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is no topic
+    *(page.router for page in (story_lists, photos, compilations, assistant, events, editing, articles)),
+    *(page.router for page in (story, for_you, alerts, search, marks, runs, system, overview, login, people)),
+    *(page.router for page in (sources_page, source_trials, sources_yaml, source_form)),  # the last: other addresses would be keys
+    *(page.router for page in (publishing, suggestions, topics, categories, corpora, extraction_rules)),
+    *(publishing.targets_router, categories.methods_router, jobs.router, picture_router, marks.open_router, greader.router, route.router),
 )
 """The pages. A new one is a file in the package of its feature and a name here. Each asks for the right to read, too."""
 

@@ -20,7 +20,7 @@ from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
 from newsportal.portal.request_body import SAFE, Refused, bearer
 from newsportal.services.publishing.base import UnknownTarget
-from newsportal.sources.history import NoVersion
+from newsportal.sources.editing import NoVersion
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ from ruamel.yaml.error import CommentMark
 from ruamel.yaml.tokens import CommentToken
 
 from newsportal.errors import NewsportalError
-from newsportal.sources.editing import Change, add_following, cut_following
-from newsportal.sources.history import digest_of
+from newsportal.sources.editing import Change, add_following, cut_following, digest_of
 from newsportal.sources.parts import Source
 from newsportal.sources.places import ADDRESS_KEYS, PLACES
 from newsportal.sources.reading import Unreadable, read

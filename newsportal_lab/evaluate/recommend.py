@@ -50,11 +50,11 @@ def recommend(
 
 def read(file: Path) -> Log:
     """Views of a file; a story was published when it was first looked at."""
-    from newsportal.cli.click_files import opened, read
+    from newsportal.cli.recommend import open_views, read_views
     from newsportal.services.learning.files import guess
 
-    with opened(str(file)) as stream:
-        views = list(read(stream, guess(file), str(file)))
+    with open_views(str(file)) as stream:
+        views = list(read_views(stream, guess(file), str(file)))
     first: dict[str, datetime] = {}
     for view in views:
         first[view.story] = min(first.get(view.story, view.at), view.at)

@@ -13,7 +13,7 @@ import forked
 import pytest
 from factories import run_command
 
-from newsportal.cli.backup import _whole_or_not
+from newsportal.cli.store import _whole_or_not
 from newsportal.errors import BackupError, StoreError, StoreUnfinished
 from newsportal.items import Article, Link
 from newsportal.store import open_store

@@ -11,7 +11,7 @@ from factories import empty_store
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.cli.source_status import day_bars
+from newsportal.cli.source import day_bars
 from newsportal.items.visits import Visit
 
 SOURCES = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from factories import run_command
 
-from newsportal.cli import outlines
+from newsportal.cli import source_adding
 from newsportal.errors import EgressDenied, NewsportalError
 from newsportal.services.discovery.opml import BadOpml
 from newsportal.sources import load
@@ -115,5 +115,5 @@ def test_on_a_terminal_it_asks_first(file: Path, opml: Path, monkeypatch: pytest
     known = file.read_text("utf-8")
     for answer, added in (("n\n", False), ("y\n", True)):
         monkeypatch.setattr("sys.stdin", Terminal(answer))
-        outlines.import_(str(opml), None, False, False, False, file, False)
+        source_adding.import_(str(opml), None, False, False, False, file, False)
         assert (file.read_text("utf-8") != known) is added

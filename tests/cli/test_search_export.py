@@ -16,7 +16,7 @@ from factories import empty_store, run_command
 
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
-from newsportal.services.exchange import cells
+from newsportal.services.exchange.tables import COLUMNS
 from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -145,7 +145,7 @@ def test_export_csv_holds_no_formulas(stored: Path) -> None:
     assert run("export", "--format", "csv", "--out", "out/数据.csv").exit_code == 0
     text = (stored / "out" / "数据.csv").read_bytes().decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert tuple(rows[0]) == cells.COLUMNS
+    assert tuple(rows[0]) == COLUMNS
     assert {row["title"] for row in rows} == {EVIL, "'=SUM(A1)", "天气"}
     assert {row["summary"] for row in rows} == {"'-2+3"}
     assert list((stored / "out").iterdir()) == [stored / "out" / "数据.csv"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from factories import run_command
 
-from newsportal.cli.source_status import hour_bars
+from newsportal.cli.source import hour_bars
 from newsportal.items.visits import Visit
 from newsportal.store import open_store
 from newsportal.store.crawl_state import Subscription

@@ -18,7 +18,7 @@ from newsportal.services.accounts.alerts import Alert
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records
 from newsportal.services.learning.training import train_corpus
-from newsportal.sources.history import keep
+from newsportal.sources.editing import keep
 from newsportal.store.events import Placed
 from newsportal.store.labels import NewDocument
 

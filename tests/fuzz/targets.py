@@ -28,7 +28,7 @@ from madeup.sitemaps import ALL, INDEX, NEWS, TEXT
 from madeup.sites import ENGINE_KEYS, KEYS, ROBOTS, SITES
 from madeup.world import World
 
-from newsportal.cli.importing import Row, import_rows
+from newsportal.cli.exchange import Row, import_rows
 from newsportal.errors import NewsportalError
 from newsportal.extractors import extractor
 from newsportal.extractors.feeds import feed, mail, sitemap

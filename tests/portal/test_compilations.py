@@ -9,7 +9,7 @@ import pytest
 from fastapi import HTTPException
 
 from newsportal.portal.access import RateLimit
-from newsportal.portal.reading.compilations import Compilations
+from newsportal.portal.ttl_cache import Compilations
 
 NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
 

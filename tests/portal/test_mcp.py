@@ -26,7 +26,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from newsportal.portal.mcp.reading_tools import KEY, RULE, cleaned
+from newsportal.portal.mcp.tools import KEY, RULE, cleaned
 from newsportal.search import open_index
 from newsportal.services.accounts import RIGHTS, Right, Role, open_accounts
 from newsportal.sources import load

@@ -17,7 +17,7 @@ from factories import empty_accounts
 from newsportal.portal.access import RateLimit
 from newsportal.portal.app import create_app
 from newsportal.services.accounts import Accounts, Person, Right, Role
-from newsportal.services.accounts import items as numbers
+from newsportal.services.accounts import marks as numbers
 from newsportal.services.accounts.sessions import BOTH, fever_key
 from newsportal.sources import load
 from newsportal.store.results import StoryFilter

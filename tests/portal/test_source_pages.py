@@ -19,7 +19,7 @@ from newsportal.items.visits import Visit
 from newsportal.schedule.policies import HubPage
 from newsportal.services.accounts import Right
 from newsportal.sources import load
-from newsportal.sources.history import digest_of, versions
+from newsportal.sources.editing import digest_of, versions
 from newsportal.store.results import SourceState
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.services.jobs.desk import Busy
+from newsportal.services.jobs.local import Busy
 from newsportal.sources import editing, load
 from newsportal.store import open_store
 from newsportal.store.results import SourceState

@@ -10,8 +10,7 @@ import pytest
 from newsportal.errors import SourcesError
 from newsportal.sources import EditConflict, append, digest, edit
 from newsportal.sources.changing import NoEntry, drop_entry, name_of, set_entry
-from newsportal.sources.editing import changed, go_back, rewrite
-from newsportal.sources.history import KEPT, NoVersion, content_of, earlier, versions
+from newsportal.sources.editing import KEPT, NoVersion, changed, content_of, earlier, go_back, rewrite, versions
 
 TEXT = """\
 portal:

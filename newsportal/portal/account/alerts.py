@@ -22,11 +22,9 @@ from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, About, Alert, State
 from newsportal.services.alerts.base import Service, Unclear
 from newsportal.services.alerts.making import BadFields, Terms, alert_of, resumed
-from newsportal.services.alerts.opening import AlertSenderThread, own_fields, work_of
-from newsportal.services.alerts.preview import Preview, preview
+from newsportal.services.alerts.opening import AlertSenderThread, Preview, own_fields, preview, work_of
 from newsportal.services.alerts.run import Work, send_test
-from newsportal.services.alerts.sending import hidden
-from newsportal.services.alerts.services import SERVICES, title_of
+from newsportal.services.alerts.services import SERVICES, hidden, title_of
 from newsportal.services.alerts.web_push import public_key, require_libraries
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources import Sources

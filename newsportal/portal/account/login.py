@@ -27,8 +27,8 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.preferences import remember, safe_next
-from newsportal.portal.reading.reader_profile import NAME as READER
-from newsportal.portal.reading.reader_profile import WELL_FORMED, introduce, reader_of
+from newsportal.portal.reading.for_you import NAME as READER
+from newsportal.portal.reading.for_you import WELL_FORMED, introduce, reader_of
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Person, Right, Role, Signed

@@ -21,8 +21,7 @@ from newsportal.services.accounts.alerts import About, Alert, Message, State
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
 from newsportal.services.alerts.run import send_test
-from newsportal.services.alerts.sending import hidden
-from newsportal.services.alerts.services import SERVICES
+from newsportal.services.alerts.services import SERVICES, hidden
 from newsportal.services.publishing.base import PutOff, Refused
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=describe(404))

@@ -17,9 +17,7 @@ from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
 from newsportal.portal.api_errors import ApiError, api_error_for, describe
 from newsportal.portal.context import Here, ThisPortal
 from newsportal.portal.desk.article_changes import by_editor
-from newsportal.portal.reading.boards import boards_of
-from newsportal.portal.reading.briefing import topic_of
-from newsportal.portal.reading.rising import board_of
+from newsportal.portal.reading.compilations import board_of, boards_of, topic_of
 from newsportal.services.accounts import Right
 from newsportal.services.boards import as_dict as board_dict
 from newsportal.services.events import editing

@@ -29,8 +29,7 @@ from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import plain, tried
 from newsportal.sources import mask
 from newsportal.sources.changing import Way, change_many, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
-from newsportal.sources.history import NoVersion, earlier
+from newsportal.sources.editing import EditConflict, NoVersion, OtherKeys, append_entry, earlier
 from newsportal.sources.splicing import name_of
 from newsportal.sources.timing import timetable, visited
 

@@ -14,7 +14,7 @@ from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_o
 from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.reading.assistant import visible
-from newsportal.portal.reading.briefing import briefing_of, day_of, topic_of
+from newsportal.portal.reading.compilations import briefing_of, day_of, topic_of
 from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked

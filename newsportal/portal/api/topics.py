@@ -20,9 +20,8 @@ from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
-from newsportal.services.jobs.desk import Busy
-from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
-from newsportal.services.topics.preview import DAYS, Preview, preview
+from newsportal.services.jobs.local import Busy
+from newsportal.services.topics import DAYS, Draft, NoSuchTopic, Preview, delete, move, preview, put
 from newsportal.sources import Sources, Topic, digest, edit, load
 from newsportal.sources.editing import Change, Written
 

@@ -18,8 +18,7 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import CRAWL, Job
-from newsportal.services.jobs.desk import Busy, Jobs
-from newsportal.services.jobs.local import NAMES
+from newsportal.services.jobs.local import NAMES, Busy, Jobs
 
 
 def jobs_of(request: Request) -> Jobs:

@@ -36,8 +36,7 @@ from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.sources import edit
 from newsportal.sources.changing import WAYS, EntryChanged, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import OtherKeys, append_entry
-from newsportal.sources.history import versions
+from newsportal.sources.editing import OtherKeys, append_entry, versions
 from newsportal.sources.splicing import name_of
 from newsportal.sources.watched import judged
 

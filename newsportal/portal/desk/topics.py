@@ -25,10 +25,9 @@ from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.wording import by_field
 from newsportal.search.highlight import marked, one_line, snippet
 from newsportal.services.accounts import Right
-from newsportal.services.jobs.desk import Busy
-from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
-from newsportal.services.topics.changing import marked as marked_topics
-from newsportal.services.topics.preview import DAYS, SHOWN, counts, lead, preview
+from newsportal.services.jobs.local import Busy
+from newsportal.services.topics import DAYS, SHOWN, Draft, NoSuchTopic, counts, delete, lead, move, preview, put
+from newsportal.services.topics import marked as marked_topics
 from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
 from newsportal.sources.loading import built_in
 from newsportal.sources.timing import ENGINE, refusal

@@ -12,12 +12,12 @@ from mcp.types import ToolAnnotations
 from starlette.types import Receive, Scope, Send
 
 from newsportal import __version__
-from newsportal.portal.mcp import editing_tools, reading_tools
+from newsportal.portal.mcp import tools as all_tools
 from newsportal.portal.mcp.calling import CALLER, Caller
 
 INSTRUCTIONS: Final = (
     "A topic news portal: stories of many sites, each once, classified and searchable, Chinese first. Name stories with their links. "
-    f"Change something only when the person asks for it, after a preview where there is one. {reading_tools.RULE}"
+    f"Change something only when the person asks for it, after a preview where there is one. {all_tools.RULE}"
 )
 DESTRUCTIVE: Final = ("fold", "unfold", "publish", "categorise")
 ABROAD: Final = ("look_at_address", "add_source", "publish")  # what reaches other sites
@@ -27,10 +27,10 @@ ABROAD: Final = ("look_at_address", "add_source", "publish")  # what reaches oth
 def tools() -> tuple[Tool, ...]:
     """Made once a process: their schemas come from the signatures."""
     made = []
-    for function in (*reading_tools.TOOLS, *editing_tools.TOOLS):
+    for function in (*all_tools.READING, *all_tools.EDITING):
         name = function.__name__
         notes = ToolAnnotations(
-            read_only_hint=function in reading_tools.TOOLS or name == "look_at_address", destructive_hint=name in DESTRUCTIVE,
+            read_only_hint=function in all_tools.READING or name == "look_at_address", destructive_hint=name in DESTRUCTIVE,
             open_world_hint=name in ABROAD,
         )  # fmt: skip
         made.append(Tool.from_function(function, annotations=notes))

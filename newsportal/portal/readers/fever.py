@@ -11,8 +11,7 @@ from fastapi.responses import JSONResponse, Response
 
 from newsportal.portal.access import address_of
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.readers.streams import ALL, Stream, Streams, parse_moment
-from newsportal.portal.readers.subscriptions import FOLDERS
+from newsportal.portal.readers.streams import ALL, FOLDERS, Stream, Streams, parse_moment
 from newsportal.portal.reading.feeds import entry_of
 from newsportal.portal.request_body import FEVER, Form
 from newsportal.services.accounts import Right

@@ -16,8 +16,18 @@ from newsportal.portal.access import address_of, log, may, needs
 from newsportal.portal.api.sources import NewSource, create
 from newsportal.portal.api_errors import ApiError, api_error_for, or_404
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.readers.streams import ALL, READ, STARRED, STATE, Stream, StreamQuery, Streams, parse_moment, parse_stream
-from newsportal.portal.readers.subscriptions import Subscription
+from newsportal.portal.readers.streams import (
+    ALL,
+    READ,
+    STARRED,
+    STATE,
+    Stream,
+    StreamQuery,
+    Streams,
+    Subscription,
+    parse_moment,
+    parse_stream,
+)
 from newsportal.portal.reading.feeds import entry_of
 from newsportal.portal.request_body import GREADER, Form, FormFields
 from newsportal.services.accounts import Right

@@ -1,48 +1,184 @@
-"""Pages that are worked out of hundreds of stories, a briefing or a board of what rises: what a visitor may have worked out at once."""
+"""What is worked out of hundreds of stories: ``/briefing`` (the last 24 hours) and ``/briefing/2026-05-20``, what matters in sentences of
+its articles; ``/rising``, the words, names and events whose rate leaves their own past; ``/boards``, the hot lists of sources.yaml.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from datetime import datetime
-from threading import Lock
-from typing import Any, Final
+from datetime import UTC, date, datetime
+from hashlib import blake2b
+from typing import Final
 
-from fastapi import HTTPException
+from fastapi import APIRouter, HTTPException, Request, Response
+from markupsafe import Markup
 
-from newsportal.portal.access import RateLimit
-from newsportal.portal.ttl_cache import T, TtlCache
+from newsportal.events.summaries import shorten
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.preferences import last_visit, remember_visit
+from newsportal.portal.reading.feed_formats import FORMATS, Entry
+from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_answer
+from newsportal.portal.reading.story_lists import bars, width
+from newsportal.portal.render import address, render
+from newsportal.services.boards import Board, compile_boards
+from newsportal.services.briefing import DAY, Briefing, compile_briefing, day_range, passages
+from newsportal.services.rising import Board as RisingBoard
+from newsportal.services.rising import compile_board
+from newsportal.store.boards import Standing
+from newsportal.store.lists import ArticleFilter
+from newsportal.text import clean
 
-SECONDS: Final = 300.0  # so old a briefing or a board may be
-MOST: Final = 200
-BURST, A_SECOND = 60.0, 1.0
-"""New ones of a visitor: at once, and each second from then on. The feeds of eight topics, of seven days each, are 56."""
+router = APIRouter()
 
-PATIENCE: Final = 10.0
-"""Seconds that a request waits while others are worked out: it holds one of a few dozen threads."""
+DAYS = 7  # of the feed
+COOKIE = "briefed"
 
 
-class Compilations:
-    """Kept for some minutes, worked out one at a time. Shared between threads."""
+@router.get("/briefing")
+def today(request: Request, visit: Here) -> Response:
+    now = visit.clock.now
+    return page(request, visit, None, now - DAY, now)
 
-    def __init__(self, pace: RateLimit | None = None, patience: float = PATIENCE) -> None:
-        self._kept: TtlCache[Any] = TtlCache(SECONDS, MOST)
-        self._pace = pace or RateLimit(BURST, A_SECOND)
-        self._patience = patience
-        self._working = Lock()
 
-    def get(self, visitor: str, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
-        """What ``make`` makes of the time before ``until``. Raises a 429 where ``visitor``, an address, has had too many worked out, and a
-        503 where the others before take too long; neither for one that is kept."""
-        whole = (until.timestamp() // SECONDS, *key)
-        found: list[T] = self._kept.cached(whole)
-        if found:
-            return found[0]
-        if not self._pace.allows(visitor):
-            raise HTTPException(429)
-        if not self._working.acquire(timeout=self._patience):
-            raise HTTPException(503)
-        try:
-            made: T = self._kept.get(whole, make)  # the one before may have been the same
-        finally:
-            self._working.release()
-        return made
+@router.get("/briefing/feed.{ending}")
+def feed(visit: Here, ending: str) -> Response:
+    """One entry a day, of ``?topic=`` alone where one is asked for."""
+    if ending not in FORMATS:
+        raise HTTPException(404)
+    topic, base = topic_of(visit), base_address(visit.request)
+    here, zone = visit.clock.local(visit.clock.now).date(), visit.portal.site.zone
+    days = (here - back * DAY for back in range(1, DAYS + 1))
+    entries = [entry(visit, made, day, base) for day in days if (made := briefing_of(visit, *day_range(day, zone), topic)).events]
+    title = " · ".join(part for part in (topic and clean(topic), visit.say("Briefing"), visit.portal.site.title) if part)
+    return feed_answer(visit, ending, title, address("/briefing", topic=topic), entries)
+
+
+@router.get("/briefing/{day}")
+def one_day(request: Request, visit: Here, day: str) -> Response:
+    chosen = day_of(visit, day)
+    return page(request, visit, chosen, *day_range(chosen, visit.portal.site.zone))
+
+
+def day_of(visit: Visit, text: str) -> date:
+    """Raises a 404 for what is no day, lies ahead, or was before the first story."""
+    try:
+        day = date.fromisoformat(text)
+        day - 2 * DAY  # the day before, and that before it, are asked for
+    except (ValueError, OverflowError) as error:
+        raise HTTPException(404) from error
+    if len(text) != 10 or day > visit.clock.local(visit.clock.now).date() or not has_stories(visit, day):
+        raise HTTPException(404)
+    return day
+
+
+def has_stories(visit: Visit, day: date) -> bool:
+    """Whether the portal has stories of this day, or of one before it."""
+    return bool(visit.portal.store.pick(ArticleFilter(until=day_range(day, visit.portal.site.zone)[1], limit=1)).articles)
+
+
+def topic_of(visit: Visit) -> str | None:
+    topic = visit.text("topic")
+    if topic is not None and topic not in visit.portal.topics():
+        raise HTTPException(404)
+    return topic
+
+
+def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | None) -> Briefing:
+    """The briefing of a time, some minutes old."""
+    store, span = visit.portal.store, (until - since).total_seconds()
+    return visit.compiled(lambda: compile_briefing(store, since, until, topic=topic), until, "briefing", span, topic)
+
+
+def page(request: Request, visit: Visit, day: date | None, since: datetime, until: datetime) -> Response:
+    topic = topic_of(visit)
+    made = briefing_of(visit, since, until, topic)
+    seen, cookie = last_visit(request, visit.clock.now, COOKIE)
+    here = visit.clock.local(visit.clock.now).date()
+    name, before = address("/briefing", topic=topic), (day or here) - DAY
+    answer = render(
+        request, "briefing.html", made=made, day=day, topic=topic, topics=visit.portal.topics(), seen=seen, passages=passages,
+        new=sum(event.last > seen for event in made.events) if seen else 0,
+        earlier=address(f"/briefing/{before}", topic=topic) if has_stories(visit, before) else None,
+        later=(address(f"/briefing/{day + DAY}", topic=topic) if day < here else name) if day else None,
+        feed=FeedAddresses.below("/briefing", visit.say("Briefing"), topic=topic),
+    )  # fmt: skip
+    if day is None:
+        remember_visit(answer, cookie, COOKIE)
+    return answer
+
+
+def entry(visit: Visit, made: Briefing, day: date, base: str) -> Entry:
+    where = f"{base}{address(f'/briefing/{day}', topic=made.topic)}"
+    parts = []
+    for event in made.events:
+        parts.append(Markup("<h2>{}</h2>").format(clean(event.title)))
+        for quote in passages(event.quotes):
+            link = Markup('<a href="{}">{}</a>').format(f"{base}/story/{quote.story}", clean(quote.site))
+            parts.append(Markup("<p>{} {}</p>").format(quote.text, link))
+    id = blake2b(f"{made.topic or ''}\n{day}".encode(), digest_size=16).hexdigest()
+    ended = made.until.astimezone(UTC)
+    title = f"{visit.say('Briefing')} {day}"
+    summary = shorten("；".join(clean(event.title) for event in made.events), 300)
+    return Entry(
+        f"urn:newsportal:briefing:{id}", title, where, where, ended, ended, summary, str(Markup("\n").join(parts)),
+        visit.portal.site.title,
+    )  # fmt: skip
+
+
+SPANS: Final = ("1", "7")
+"""Days of a board, as ``?days=`` names them; the first where it names another."""
+
+
+@router.get("/rising")
+def rising(request: Request, visit: Here) -> Response:
+    """``?at=2026-05-20``: what would have risen on that day, from what was fetched by its end."""
+    chosen, asked, topic = visit.text("days"), visit.text("at"), topic_of(visit)
+    days = chosen if chosen in SPANS else SPANS[0]
+    day = day_of(visit, asked) if asked else None
+    here = visit.clock.local(visit.clock.now).date()
+    try:
+        until = min(day_range(day, visit.portal.site.zone)[1], visit.clock.now) if day else visit.clock.now
+        board = board_of(visit, until, int(days), topic)
+    except OverflowError as error:
+        raise HTTPException(404) from error
+    last = day or here
+    said = {"days": days if days != SPANS[0] else None, "topic": topic}
+    return render(
+        request, "rising.html", board=board, days=days, day=day, topic=topic, topics=visit.portal.topics(), width=width,
+        bars=lambda counts: bars([(last - (len(counts) - place) * DAY, count) for place, count in enumerate(counts, 1)]),
+        here=lambda **other: address("/rising", **{**said, "at": day, **other}),
+        earlier=address("/rising", **said, at=last - DAY) if has_stories(visit, last - DAY) else None,
+        later=address("/rising", **said, at=day + DAY if day < here else None) if day else None,
+    )  # fmt: skip
+
+
+def board_of(visit: Visit, until: datetime, days: int, topic: str | None) -> RisingBoard:
+    """The board of the days before ``until``, some minutes old. Raises ``OverflowError`` at the edge of the calendar."""
+    return visit.compiled(lambda: compile_board(visit.portal.store, until, days, topic=topic), until, "rising", days, topic)
+
+
+WIDTH, HEIGHT = 120, 24  # of the drawing of a curve
+LOWEST: Final = 50  # the rank at the bottom of a drawing; what is below is drawn there
+
+
+@router.get("/boards")
+def boards(request: Request, visit: Here) -> Response:
+    """``?list=NAME``: this list alone."""
+    found = boards_of(visit)
+    chosen = visit.text("list")
+    shown = [board for board in found if chosen in (None, "", board.name, board.key)]
+    return render(request, "boards.html", boards=found, shown=shown or found, curve=curve, width=WIDTH, height=HEIGHT)
+
+
+def boards_of(visit: Visit) -> list[Board]:
+    """All lists, some minutes old."""
+    portal, now = visit.portal, visit.clock.now
+    return visit.compiled(lambda: compile_boards(portal.store, portal.config, now), now, "boards")
+
+
+def curve(one: Standing) -> str:
+    """The points of a polyline, by time: the first rank is at the top."""
+    if len(one.curve) < 2:
+        return ""
+    first, last = one.curve[0][0], one.curve[-1][0]
+    span = (last - first).total_seconds() or 1.0
+    points = ((WIDTH * (at - first).total_seconds() / span, HEIGHT * (min(rank, LOWEST) - 1) / (LOWEST - 1)) for at, rank in one.curve)
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

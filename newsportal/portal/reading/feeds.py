@@ -1,19 +1,23 @@
 """The feeds: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, an OPML of them; the same lists as files
-(``/feed.csv``, ``/feed.jsonl``), as ``newsportal export`` writes them; OpenSearch, robots.txt, the icon."""
+(``/feed.csv``, ``/feed.jsonl``), as ``newsportal export`` writes them; OpenSearch, robots.txt, the icon; ``/oembed``, what another site
+shows of the address of a story (oembed.com), as a quotation that leads to the portal and the original."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
 from io import StringIO
 from typing import Any, Final, Self
+from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi.responses import PlainTextResponse, RedirectResponse
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from markupsafe import Markup
 
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
@@ -23,10 +27,11 @@ from newsportal.portal.reading.search_query import search_from
 from newsportal.portal.reading.story import absolute, figures, lead, picture_views
 from newsportal.portal.render import address, render, static_address, topic_address
 from newsportal.portal.request_body import has_etag
+from newsportal.portal.safe_text import excerpt, site_name, title, web_address
 from newsportal.services.discovery.opml import Outline
 from newsportal.services.discovery.opml import write as write_opml
-from newsportal.services.exchange import cells
 from newsportal.services.exchange.form import plain
+from newsportal.services.exchange.tables import COLUMNS, write_csv
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
@@ -45,7 +50,7 @@ Rows = Iterable[Mapping[str, Any]]
 
 def as_csv(rows: Rows) -> str:
     written = StringIO()
-    cells.write(({name: row[name] for name in cells.COLUMNS if name in row} for row in rows), written)
+    write_csv(({name: row[name] for name in COLUMNS if name in row} for row in rows), written)
     return written.getvalue()
 
 
@@ -244,3 +249,41 @@ def robots(request: Request) -> Response:
 @router.get("/favicon.ico")
 def icon(request: Request) -> Response:
     return RedirectResponse(static_address("icon.svg"), 301)
+
+
+STORY: Final = re.compile(r"/story/([^/]+)/?")
+WIDEST: Final = 600  # pixels: a column of text
+QUOTATION: Final = Markup('<blockquote><p><a href="{page}">{title}</a></p><p>{excerpt}</p><footer>{source}</footer></blockquote>')
+SOURCE: Final = Markup('<a href="{}">{}</a>')
+
+
+@router.get("/oembed")
+def oembed(request: Request, visit: Here) -> Response:
+    """The story at ``?url=``; 404 for any other address, 501 for another format than JSON, as the specification says."""
+    if (visit.text("format") or "json") != "json":
+        raise HTTPException(501)
+    base = base_address(request)
+    path = _path(visit.text("url", 2000) or "", {urlsplit(base).netloc, request.url.netloc})
+    found = STORY.fullmatch(path)
+    story = visit.portal.store.story(found[1]) if found else None
+    if story is None:
+        raise HTTPException(404)
+    article, page = story.head, f"{base}/story/{story.id}"
+    name, original = site_name(article), web_address(article.url)
+    source = SOURCE.format(original, name) if original else name
+    told = {
+        "version": "1.0", "type": "rich", "title": title(article), "author_name": name, "author_url": original or page,
+        "provider_name": visit.portal.site.title, "provider_url": f"{base}/", "cache_age": MAX_AGE,
+        "html": QUOTATION.format(page=page, title=title(article), excerpt=excerpt(article, SUMMARY_CHARS), source=source),
+        "width": min(visit.whole("maxwidth", WIDEST) or WIDEST, WIDEST), "height": None,
+    }  # fmt: skip
+    return JSONResponse(told, headers={"cache-control": f"public, max-age={MAX_AGE}"})
+
+
+def _path(url: str, hosts: set[str]) -> str:
+    """The path of an address of this portal; nothing of any other."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return parts.path if parts.scheme in ("http", "https") and parts.netloc in hosts else ""

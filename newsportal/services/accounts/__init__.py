@@ -20,8 +20,7 @@ from newsportal.services.accounts.base import Role as Role
 from newsportal.services.accounts.base import Session as Session
 from newsportal.services.accounts.base import Signed as Signed
 from newsportal.services.accounts.base import Token as Token
-from newsportal.services.accounts.items import ItemNumbers
-from newsportal.services.accounts.marks import Marks, Searches
+from newsportal.services.accounts.marks import ItemNumbers, Marks, Searches
 from newsportal.services.accounts.people import ChosenPreferences, People
 from newsportal.services.accounts.sessions import Attempts, Sessions, Tokens
 from newsportal.services.accounts.tables import METADATA

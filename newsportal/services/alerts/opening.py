@@ -1,10 +1,14 @@
-"""Everything that sending alerts needs, from ``sources.yaml``; and the thread that sends while the portal is served."""
+"""Everything that sending alerts needs, from ``sources.yaml``; the thread that sends while the portal is served; and what an alert would
+have sent in the last days, had it been there.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from email.utils import parseaddr
 from time import monotonic
 from typing import Final
@@ -14,15 +18,18 @@ from newsportal.errors import NewsportalError
 from newsportal.net.egress import Policy
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
-from newsportal.services.alerts.base import Setting
-from newsportal.services.alerts.matching import GATHER
-from newsportal.services.alerts.run import Tally, Work, deliver, follow_conditions, step
+from newsportal.services.accounts.alerts import OPERATORS, SCHEDULED, Alert
+from newsportal.services.alerts.base import Item, Setting
+from newsportal.services.alerts.matching import GATHER, GRACE, due_at, found_by, is_new, of_topic, schedule_messages
+from newsportal.services.alerts.run import TOGETHER, Tally, Work, allowed, conditions, deliver, follow_conditions, item, step
+from newsportal.services.alerts.scheduled import ITEMS, spans
 from newsportal.services.alerts.web_push import new_key
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.run import owner_name
 from newsportal.sources import Sources
 from newsportal.sources.watched import watched
 from newsportal.store.dialect_sqlite import sqlite_file
+from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
@@ -104,3 +111,94 @@ class AlertSenderThread(PeriodicThread):
             self._held.alerts.release(self._owner, now=datetime.now(UTC))
         except NewsportalError as error:
             logger.warning("alerts: %s", error)
+
+
+DAYS: Final = 30
+MOST: Final = 2000  # stories that are looked through: of an alert that finds more nobody reads the preview to its end
+PAGE: Final = 100
+HOURS: Final = {"briefing": 3, "rising": 30}
+"""Messages of a page's preview, the last: a briefing reads hundreds of stories, and what rises is compared with four weeks."""
+
+Found = tuple[Story, datetime | None]  # a story, and when it became known that the alert is about it
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A message that would have been sent. ``at`` may lie ahead: it would wait now."""
+
+    at: datetime
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """``planned``: the latest first. ``capped``: there are more stories than were looked through."""
+
+    planned: tuple[Planned, ...]
+    stories: int
+    capped: bool
+
+    def by_day(self, zone: tzinfo) -> list[tuple[date, int, int]]:
+        """Day, messages and what they tell of, the latest first; days without a message are left out."""
+        messages, things = Counter[date](), Counter[date]()
+        for one in self.planned:
+            day = one.at.astimezone(zone).date()
+            messages[day] += 1
+            things[day] += len(one.items)
+        return [(day, messages[day], things[day]) for day in sorted(messages, reverse=True)]
+
+
+def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = None) -> Preview:
+    """Raises ``StoreError``, and ``SearchError`` for a search. ``hours``: messages of a scheduled alert at most; default: :data:`HOURS`."""
+    now = work.now()
+    if alert.about in OPERATORS:
+        if not allowed(work, alert):
+            return Preview((), 0, capped=False)
+        items = tuple(Item(one.key, one.says[alert.language], "", "") for one in conditions(work, (alert.about,)))
+        return Preview((Planned(now, items),) if items else (), len(items), capped=False)
+    if alert.about in SCHEDULED:
+        ended, most = spans(alert, now, work.zone, days), hours or HOURS[alert.about]
+        made = zip(ended[-most:], ITEMS[alert.about](work.store, alert, ended[-most:], work.url, work.replay), strict=True)
+        sent = [Planned(due_at(until, alert, work.zone), tuple(told)) for (_, until), told in made if told]
+        return Preview(tuple(reversed(sent)), sum(len(one.items) for one in sent), len(ended) > most)
+    since = now - timedelta(days=days)
+    then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
+    stories = _of_search(work, then, now) if alert.about == "search" else OF[alert.about](work, then)
+    found = sorted(((moment, one.id, one) for one, moment in stories if moment is not None and moment <= now), key=lambda told: told[:2])
+    messages = schedule_messages([moment for moment, _, _ in found], then, work.zone, TOGETHER)
+    planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
+    return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
+
+
+def _of_topic(work: Work, alert: Alert) -> list[Found]:
+    found = work.store.newest(StoryFilter(topic=alert.of, since=alert.created - GRACE, limit=PAGE), MOST)
+    whole = ((story, work.store.story(story.id) if story.count > 1 else None) for story in found)
+    return [(story, _first(alert, of_topic(alert, full.versions if full is not None else (story.head,)))) for story, full in whole]
+
+
+def _of_event(work: Work, alert: Alert) -> list[Found]:
+    event = work.store.events.joined(alert.of) or alert.of
+    placed = work.store.events.members([event]).get(event, [])
+    stories = work.store.listed([one.story_id for one in placed][-MOST:]).values()
+    whole = [found for story in stories if (found := work.store.story(story.id)) is not None]
+    return [(story, _first(alert, story.versions)) for story in whole]
+
+
+OF: Final[Mapping[str, Callable[[Work, Alert], list[Found]]]] = {"topic": _of_topic, "event": _of_event}
+
+
+def _of_search(work: Work, alert: Alert, now: datetime) -> list[Found]:
+    if work.index is None:
+        return []
+    ids = found_by(work.index, alert.of, work.zone, alert.created - GRACE, now + timedelta(seconds=1))
+    by_story: dict[str, list[StoredArticle]] = defaultdict(list)
+    for one in work.store.articles(list(ids)):
+        if one.hidden is None:
+            by_story[one.story_id].append(one)
+    stories = work.store.listed(list(by_story)[:MOST]).values()
+    return [(story, _first(alert, by_story[story.id])) for story in stories]
+
+
+def _first(alert: Alert, articles: Iterable[StoredArticle]) -> datetime | None:
+    """When the first of a story's articles came that the alert tells of; ``None``: they are all older than it."""
+    return min((one.first_seen for one in articles if is_new(one, alert, 1)), default=None)

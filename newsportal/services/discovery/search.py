@@ -19,7 +19,7 @@ from newsportal.extractors.lists.hub_urls import LONG_ID, Address
 from newsportal.items import Page
 from newsportal.messages import Message, Value
 from newsportal.services.discovery import finders
-from newsportal.services.discovery.proposal import Kind, Proposal, is_good, rated
+from newsportal.services.discovery.finders import Kind, Proposal, is_good, rated
 from newsportal.text import dom
 
 Fetch = Callable[[str], Page]  # a page by its URL, politely. Raises EgressDenied or FetchFailed, of which FetchRefused is one.

@@ -16,8 +16,7 @@ from typing import Final
 from newsportal.errors import StoreError
 from newsportal.items.report import Run
 from newsportal.services.jobs.base import CRAWL, Job, Wanted
-from newsportal.services.jobs.sources_reloader import SourcesReloader
-from newsportal.services.jobs.supervisor import Duty, Say
+from newsportal.services.jobs.supervisor import Duty, Say, SourcesReloader
 from newsportal.sources import Sources, timing
 from newsportal.sources.timing import visited
 from newsportal.store import open_store

@@ -19,7 +19,7 @@ from newsportal.errors import NewsportalError, StoreError, StoreUnavailable
 from newsportal.search.elastic_connection import BUSY, Connection, answered, cause, portions
 from newsportal.search.elastic_layout import ANALYSERS
 from newsportal.services.publishing.base import Overtaken, Placed, PutOff, Refused, Step, TargetAway, TargetUnfit
-from newsportal.services.publishing.document import DocumentTarget, document, words_of
+from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.sources.publishing import Target, index_of
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle

@@ -22,7 +22,7 @@ from pymongo.operations import ReplaceOne
 
 from newsportal.errors import NewsportalError
 from newsportal.services.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit
-from newsportal.services.publishing.document import DocumentTarget, document, words_of
+from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
 from newsportal.store.outbox import Entry

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from newsportal.errors import NewsportalError
 from newsportal.services.publishing.base import Overtaken, Placed, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
-from newsportal.services.publishing.document import DocumentTarget, story_version
+from newsportal.services.publishing.fields import DocumentTarget, story_version
 from newsportal.services.publishing.targets import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.outbox import Entry, Result

@@ -14,8 +14,7 @@ from zoneinfo import ZoneInfo
 from newsportal.errors import DependencyMissing
 from newsportal.net import egress
 from newsportal.services.publishing.base import Target, UnknownTarget
-from newsportal.services.publishing.document import MissingDriver
-from newsportal.services.publishing.fields import kind_of
+from newsportal.services.publishing.fields import MissingDriver, kind_of
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Only, Way
 from newsportal.sources.publishing import Target as Settings

@@ -15,9 +15,8 @@ from newsportal.extractors.forum import kinds
 from newsportal.extractors.gallery.links import entries
 from newsportal.items import Link, Page
 from newsportal.messages import Message, format_time, to_json
-from newsportal.services.discovery.finders import forum_proposal, gallery_proposal
+from newsportal.services.discovery.finders import Kind, Proposal, forum_proposal, gallery_proposal
 from newsportal.services.discovery.opml import Outline, read
-from newsportal.services.discovery.proposal import Kind, Proposal
 from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
 from newsportal.services.trying.polite_fetch import Visitor, visitor
 from newsportal.services.trying.trial import ArticleTrial, Trial, article

@@ -171,7 +171,7 @@ def test_a_training_that_fails_leaves_the_former_model(portal: Portal, model: st
     def broken(*_: object, **__: object) -> None:
         raise ModelError("in the middle")
 
-    monkeypatch.setattr("newsportal.cli.train.trained_on", broken)
+    monkeypatch.setattr("newsportal.cli.model.trained_on", broken)
     assert "in the middle" in portal("train", "train.jsonl", "--model", model).text
     assert Path(model).read_bytes() == before
     assert list(portal.folder.glob(".*part")) == []

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from newsportal.services.accounts import Role
 from newsportal.services.alerts import run
 from newsportal.services.alerts.matching import is_quiet
-from newsportal.services.alerts.preview import preview
+from newsportal.services.alerts.opening import preview
 from newsportal.services.alerts.run import LEASE, TOGETHER, send_test, step
 from newsportal.services.publishing.base import FIRST_WAIT, Refused
 from newsportal.sources.watched import Watched

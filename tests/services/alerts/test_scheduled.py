@@ -13,7 +13,7 @@ import pytest
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts import scheduled
 from newsportal.services.alerts.base import AlertMessage, Item
-from newsportal.services.alerts.preview import preview
+from newsportal.services.alerts.opening import preview
 from newsportal.services.alerts.run import step
 from newsportal.services.alerts.scheduled import spans
 from newsportal.services.rising import Board, replay_boards

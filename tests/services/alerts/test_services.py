@@ -14,8 +14,7 @@ import pytest
 from newsportal.net.egress import Answer
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import BadField, Item, Setting, message_of
-from newsportal.services.alerts.sending import hidden
-from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, mail_address
+from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, hidden, mail_address
 from newsportal.services.publishing.base import PutOff, Refused
 
 NOW = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)

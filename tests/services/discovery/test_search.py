@@ -11,7 +11,7 @@ from newsportal.errors import FetchFailed
 from newsportal.items import Link, Page
 from newsportal.messages import Message
 from newsportal.services.discovery import finders
-from newsportal.services.discovery.proposal import Proposal, cadence, is_comments, rated
+from newsportal.services.discovery.finders import Proposal, cadence, is_comments, rated
 from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

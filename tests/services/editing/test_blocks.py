@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Image
-from newsportal.services.editing.blocks import Block, blocks_of, read, typed
+from newsportal.services.editing.drafts import Block, blocks_of, read, typed
 
 BASE = "https://a.example/1.html"
 HTML = (

@@ -11,8 +11,8 @@ from factories import NOW
 from newsportal.events import EventClusters
 from newsportal.events.revision import components
 from newsportal.services.events import editing
+from newsportal.services.events.editing import Revision, revise
 from newsportal.services.events.following import EventFollower, state_of, vector_over
-from newsportal.services.events.revising import Revision, revise
 from newsportal.store.events import Placed
 from newsportal.store.store import Store
 
@@ -102,7 +102,7 @@ def test_an_event_that_changes_while_it_is_looked_at_is_left_to_the_next_pass(
             edits.pop()()
         return components(*args)
 
-    monkeypatch.setattr("newsportal.services.events.revising.components", late)
+    monkeypatch.setattr("newsportal.services.events.editing.components", late)
     assert look(store) == Revision(events=1, conflicts=1)
     assert {store.events.of([id])[id].event_id for id in (fire, trial)} == {"fire"}
     assert look(store).conflicts == 0

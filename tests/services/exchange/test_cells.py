@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from newsportal.services.exchange.cells import COLUMNS, cell, is_formula, read, text_of, write
+from newsportal.services.exchange.tables import COLUMNS, cell, is_formula, read_csv, text_of, write_csv
 
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", " =1", "＝1", "\r=1", "'=1", "''=1"])
@@ -32,9 +32,9 @@ def test_cells_come_back_as_they_were(text: str) -> None:
 
 def through(rows: list[dict[str, Any]]) -> list[Any]:
     stream = io.StringIO(newline="")
-    write(rows, stream)
+    write_csv(rows, stream)
     stream.seek(0)
-    return [row for _, row in read(stream)]
+    return [row for _, row in read_csv(stream)]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -48,7 +48,7 @@ def test_rows_come_back_as_they_were(url: str, title: str, text: str, topics: li
 
 def test_other_people_s_columns_come_in_any_order_and_bad_rows_are_told() -> None:
     lines = 'text,url,title\r\n正文,https://a.example/1,一\r\nzu,wenig\r\n"a\r\nb",https://a.example/2,二\r\n\r\n'
-    rows = list(read(io.StringIO(lines, newline="")))
+    rows = list(read_csv(io.StringIO(lines, newline="")))
     assert rows[0] == (2, {"text": "正文", "url": "https://a.example/1", "title": "一"})
     assert rows[1][0] == 3
     assert str(rows[1][1]) == "2 cells where 3 columns are"
@@ -59,17 +59,17 @@ def test_other_people_s_columns_come_in_any_order_and_bad_rows_are_told() -> Non
 def test_what_is_no_csv_of_articles_is_told() -> None:
     for text in ("", "a,b\r\n1,2\r\n"):
         with pytest.raises(ValueError, match="no column url"):
-            list(read(io.StringIO(text)))
+            list(read_csv(io.StringIO(text)))
 
 
 def test_a_column_more_that_is_none_is_told() -> None:
-    rows = list(read(io.StringIO("url,more\r\nu,[\r\nu,[]\r\n")))
+    rows = list(read_csv(io.StringIO("url,more\r\nu,[\r\nu,[]\r\n")))
     assert all(isinstance(row, ValueError) for _, row in rows)
 
 
 def test_bytes_that_are_no_utf_8_are_told() -> None:
     stream = io.TextIOWrapper(io.BytesIO(b"url,title\r\n\xc3\xd7,x\r\nu,y\r\n"), encoding="utf-8", errors="surrogateescape", newline="")
-    rows = [row for _, row in read(stream)]
+    rows = [row for _, row in read_csv(stream)]
     assert str(rows[0]) == "not UTF-8"
     assert rows[1] == {"url": "u", "title": "y"}
 
@@ -89,10 +89,10 @@ def field_limit() -> Iterator[None]:
 
 @pytest.mark.usefixtures("field_limit")
 def test_no_line_and_no_cell_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.services.exchange.cells.LONGEST", 100)
+    monkeypatch.setattr("newsportal.services.exchange.tables.LONGEST", 100)
     with pytest.raises(ValueError, match="a line of more than 100 characters"):
-        list(read(io.StringIO("url,title,text\n" + "u" * 101)))
-    rows = list(read(io.StringIO('url,title,text\nu,t,"never closed\n' + "a line\n" * 50)))
+        list(read_csv(io.StringIO("url,title,text\n" + "u" * 101)))
+    rows = list(read_csv(io.StringIO('url,title,text\nu,t,"never closed\n' + "a line\n" * 50)))
     assert isinstance(rows[0][1], ValueError)
     assert "field limit" in str(rows[0][1])
 

@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 from newsportal.cli import app
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
-from newsportal.services.exchange import parquet
 from newsportal.services.exchange.form import SCHEMA, incoming, plain, whole
+from newsportal.services.exchange.tables import read_parquet
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
@@ -259,14 +259,14 @@ def test_parquet_of_others_is_told_or_read(tmp_path: Path) -> None:
     ):
         pyarrow.parquet.write_table(pyarrow.table({**article_, name: values}), tmp_path / "x.parquet")
         with (tmp_path / "x.parquet").open("rb") as stream, pytest.raises((ValueError, NewsportalError), match=error):
-            incoming(next(iter(parquet.read(stream)))[1], NOW)
+            incoming(next(iter(read_parquet(stream)))[1], NOW)
 
 
 def test_parquet_comes_through_a_pipe(filled: Path, tmp_path: Path) -> None:
     run("export", "--format", "parquet", "--out", str(tmp_path / "x.parquet"), "--sources", str(filled))
     with subprocess.Popen(["cat", tmp_path / "x.parquet"], stdout=subprocess.PIPE) as shown:
         assert shown.stdout is not None
-        assert len(list(parquet.read(shown.stdout))) == 5
+        assert len(list(read_parquet(shown.stdout))) == 5
 
 
 def test_a_page_was_never_read_in_the_future() -> None:

@@ -16,10 +16,9 @@ from time import monotonic, sleep
 import psutil
 import pytest
 
-from newsportal.services.jobs import desk, records
+from newsportal.services.jobs import local, records
 from newsportal.services.jobs.base import Job
-from newsportal.services.jobs.desk import Busy, Jobs
-from newsportal.services.jobs.local import NAMES
+from newsportal.services.jobs.local import NAMES, Busy, Jobs
 from newsportal.services.jobs.records import Records
 from newsportal.services.jobs.reporting import NICENESS, VARIABLE, progress_reporter
 from newsportal.sources import load
@@ -230,7 +229,7 @@ def test_the_latest_of_a_kind_is_shown_for_a_day(tmp_path: Path) -> None:
     assert jobs.latest(("train", "retrain"), "甲") == made[2]
     assert jobs.latest(("train",), "乙") is None
     assert jobs.find("no such job") is None
-    now[0] += desk.RECENT
+    now[0] += local.RECENT
     assert jobs.latest(("look",)) is None
     assert len(jobs.all()) == 4
 

@@ -15,7 +15,7 @@ from newsportal.services.events.following import EventFollower
 from newsportal.services.jobs import duties
 from newsportal.services.jobs.base import Job, Wanted
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining, last_due
-from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.services.jobs.supervisor import SourcesReloader
 from newsportal.sources import load
 from newsportal.store import open_store
 from newsportal.store.readers import Fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.services.jobs.supervisor import SourcesReloader
 from newsportal.sources import load
 
 

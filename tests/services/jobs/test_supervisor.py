@@ -19,8 +19,7 @@ from newsportal.items.report import Run, SourceReport
 from newsportal.services.jobs.base import Job, Wanted
 from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records
-from newsportal.services.jobs.sources_reloader import SourcesReloader
-from newsportal.services.jobs.supervisor import Duty, Supervisor
+from newsportal.services.jobs.supervisor import Duty, SourcesReloader, Supervisor
 from newsportal.sources import load
 from newsportal.store import open_store
 

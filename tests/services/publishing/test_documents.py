@@ -22,8 +22,8 @@ from servers import Servers, own_server
 
 from newsportal.items import Image
 from newsportal.services.publishing.base import Overtaken, Refused, TargetAway, TargetUnfit
-from newsportal.services.publishing.document import DocumentTarget, document, words_of
 from newsportal.services.publishing.dry_run import rehearse, sample
+from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.services.publishing.mongodb import explained, outcomes_of
 from newsportal.services.publishing.run import LEASE, pending, publish
 from newsportal.services.publishing.targets import open_target

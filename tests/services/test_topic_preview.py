@@ -11,8 +11,7 @@ from factories import empty_index, empty_store
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.items import Article, Link, TopicMark
 from newsportal.search.base import Index
-from newsportal.services.topics.changing import assign
-from newsportal.services.topics.preview import counts, preview
+from newsportal.services.topics import assign, counts, preview
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from newsportal.cli.click_files import moment, opened, read
+from newsportal.cli.recommend import open_views, read_views, view_moment
 from newsportal.errors import ClicksError
 from newsportal.messages import show_in
 from newsportal.recommend.base import View
@@ -26,7 +26,7 @@ VIEWS = [View("林", "a", 3, 8, AT), View("7", "b", 1, 1, AT)]
 
 
 def of(text: str | bytes, form: str = "jsonl") -> list[View]:
-    return list(read(BytesIO(text.encode() if isinstance(text, str) else text), form, "log"))
+    return list(read_views(BytesIO(text.encode() if isinstance(text, str) else text), form, "log"))
 
 
 def test_json_lines_and_csv_are_read_packed_or_not() -> None:
@@ -39,14 +39,14 @@ def test_json_lines_and_csv_are_read_packed_or_not() -> None:
 
 def test_a_file_can_be_read_twice_and_standard_input_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "log.jsonl").write_text(JSONL, "utf-8")
-    with opened(str(tmp_path / "log.jsonl")) as stream:
-        assert list(read(stream, "jsonl", "log")) == list(read(stream, "jsonl", "log")) == VIEWS
-    with pytest.raises(ClicksError, match="No such file"), opened(str(tmp_path / "none")):
+    with open_views(str(tmp_path / "log.jsonl")) as stream:
+        assert list(read_views(stream, "jsonl", "log")) == list(read_views(stream, "jsonl", "log")) == VIEWS
+    with pytest.raises(ClicksError, match="No such file"), open_views(str(tmp_path / "none")):
         pass
     stdin = type("Standard", (), {"buffer": BytesIO(JSONL.encode())})
     monkeypatch.setattr("sys.stdin", stdin)
-    with opened("-") as stream:
-        assert list(read(stream, "jsonl", "log")) == list(read(stream, "jsonl", "log")) == VIEWS
+    with open_views("-") as stream:
+        assert list(read_views(stream, "jsonl", "log")) == list(read_views(stream, "jsonl", "log")) == VIEWS
 
 
 def test_the_form_is_known_by_the_name() -> None:
@@ -80,7 +80,7 @@ def test_a_wrong_line_is_told(text: str | bytes, form: str, told: str) -> None:
 def test_moments_without_a_zone_are_in_the_zone_of_the_portal() -> None:
     show_in(ZoneInfo("Asia/Shanghai"))
     try:
-        assert moment("2026-03-01T08:30") == datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
+        assert view_moment("2026-03-01T08:30") == datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
     finally:
         show_in(None)
-    assert moment("1772325000.5") == moment(1772325000.5)
+    assert view_moment("1772325000.5") == view_moment(1772325000.5)

@@ -1,4 +1,6 @@
-"""An editor corrects title, text, date and author of an article, or the captions of a photo story; and takes that back."""
+"""An editor corrects title, text, date and author of an article, or the captions of a photo story; names, pins, splits and joins events;
+and takes that back.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,12 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
+from newsportal.errors import StoreError
 from newsportal.portal.access import needs
+from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
-from newsportal.portal.desk.article_changes import Version, page_of, version_of
+from newsportal.portal.desk.article_changes import Version, by_editor, page_of, version_of
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
@@ -23,6 +27,7 @@ from newsportal.portal.safe_text import body
 from newsportal.services.accounts import Right
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.services.editing.drafts import Draft, correction, draft_of, has_text
+from newsportal.services.events import editing
 from newsportal.store.corrections import Correction, Superseded
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.results import StoredArticle, is_gallery
@@ -189,3 +194,40 @@ def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, 
         request, "captions.html", status, article=article, here=page_of(article), fields=fields,
         seen=_state(pictures), changed=status == 409, most=article_changes.MOST_CAPTION, said=any(one.said for one in pictures),
     )  # fmt: skip
+
+
+NO_STORIES = _("Choose some stories of the event, but not all of them.")
+NO_OTHER = _("No other event has this address.")
+LONG_TITLE = _("The title is too long.")
+CHANGED = _("The event was changed meanwhile: look at it again.")
+
+
+@router.post("/event/{event_id}")
+def change(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
+    """``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or address)."""
+    here, do, store = f"/event/{event_id}", sent.get("do", ""), visit.portal.store
+    or_404(store.events.event(event_id))
+    stories, other = sent.getlist("story"), sent.get("other", "").strip().rstrip("/").rpartition("/")[2]
+    try:
+        if do == "rename":
+            number = editing.rename(store, event_id, sent.get("title", ""), **by_editor(visit))
+        elif do in ("pin", "unpin"):
+            number = editing.pin(store, event_id, do == "pin", **by_editor(visit))
+        elif do == "split":
+            _new, number = editing.split(store, event_id, stories, **by_editor(visit))
+        elif do == "join":
+            number = editing.join(store, event_id, other, **by_editor(visit))
+        else:
+            raise HTTPException(422)
+    except StoreError:
+        return notify(request, here, {"rename": LONG_TITLE, "split": NO_STORIES, "join": NO_OTHER}.get(do, CHANGED))
+    return notify(request, here, _("The event was changed."), undo=f"{here}/undo/{number}")
+
+
+@router.post("/event/{event_id}/undo/{number}")
+def undone(request: Request, visit: Here, event_id: str, number: int) -> Response:
+    try:
+        event_id = editing.undo(visit.portal.store, number, **by_editor(visit)).event_id
+    except StoreError:
+        return notify(request, f"/event/{event_id}", CHANGED)
+    return notify(request, f"/event/{event_id}", _("The change was taken back."))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import SourcesError
-from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
+from newsportal.services.topics import Draft, NoSuchTopic, delete, move, put
 from newsportal.sources import edit, load
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.values import words

@@ -1,4 +1,6 @@
-"""``newsportal import``: articles from files into the store: in batches, each article once, folded as a crawl folds it."""
+"""``newsportal export`` and ``import``: articles as JSON lines, CSV or Parquet, one row an article, or as pages in a WARC file; and from
+such files into the store: in batches, each article once, folded as a crawl folds it.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,10 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from io import TextIOWrapper
 from itertools import groupby
 from pathlib import Path
@@ -16,20 +19,110 @@ from typing import IO, Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.export import Format
+from newsportal.cli import hints
+from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import SourcesFile, load
-from newsportal.cli.output import count_items, pick, print_json
+from newsportal.cli.output import count_items, pick, print_json, writable
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
 from newsportal.items import Article, Thread, content_id
-from newsportal.services.exchange import cells, parquet, warc
-from newsportal.services.exchange.form import Incoming, incoming
+from newsportal.services.exchange import warc
+from newsportal.services.exchange.form import SCHEMA, Incoming, incoming, whole
+from newsportal.services.exchange.tables import read_csv, read_parquet, write_csv, write_parquet
+from newsportal.services.exchange.warc import write_warc
 from newsportal.sources import use_own_words
 from newsportal.store import open_store
 from newsportal.store.columns import storable
 from newsportal.store.dialects import chunks
+from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 from newsportal.text import clean
+
+
+class Format(StrEnum):
+    jsonl = "jsonl"
+    csv = "csv"
+    parquet = "parquet"
+    warc = "warc"
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFilter:
+    """Which articles are exported; every field narrows. ``since`` and ``until`` are compared with the moment an article is sorted by."""
+
+    topic: str | None = None
+    category: str | None = None
+    source: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def holds(self, article: StoredArticle) -> bool:
+        return (
+            article.hidden is None  # an editor took it out of sight
+            and self.topic in (None, *article.topics)
+            and self.category in (None, article.category)
+            and self.source in (None, article.source, article.source.partition(":")[2])
+            and (self.since is None or article.moment >= self.since)
+            and (self.until is None or article.moment < self.until)
+        )
+
+
+def export(
+    format: Annotated[Format, typer.Option(help="jsonl, csv, parquet or warc.")] = Format.jsonl,
+    out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
+    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only this source: its name, or feed:NAME.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only before this date or time.")] = None,
+    bom: Annotated[bool, typer.Option("--bom/--no-bom", help="Begin CSV with a byte order mark, for Excel.")] = True,
+    schema: Annotated[bool, typer.Option("--schema", help="Only print the JSON Schema of an article.")] = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Write what is stored: articles as lines (jsonl), rows (csv, parquet) or pages (warc)."""
+    if schema:
+        typer.echo(json.dumps(SCHEMA, ensure_ascii=False, indent=2))
+        return
+    place = None if out == Path("-") else out
+    if format is Format.warc and place is None:
+        raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
+    with open_record(sources) as (known, store):
+        wanted = ArticleFilter(topic, category, source, moment(since, "--since"), moment(until, "--until"))
+        if word := hints.unknown_topic(known, topic):
+            typer.echo(word, err=True)
+        articles = count_items(filter(wanted.holds, store.all_articles()), "articles", transient=False)
+        if format is Format.warc and place is not None:
+            write_warc(articles, place, lambda article: whole(article, store))
+            return
+        write_rows(format, (whole(article, store) for article in articles), place, bom=bom)
+
+
+def write_rows(format: Format, rows: Iterable[dict[str, Any]], place: Path | None, *, bom: bool = True) -> None:
+    """Articles as JSON lines, CSV or Parquet, in a file or on standard output. Raises ``NewsportalError``."""
+    if place is None:
+        _write(format, rows, sys.stdout.buffer, bom)
+        sys.stdout.buffer.flush()
+        return
+    with writable(place) as part, part.open("wb") as stream:
+        _write(format, rows, stream, bom)
+
+
+def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bom: bool) -> None:
+    if format is Format.parquet:
+        write_parquet(rows, stream)
+        return
+    text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+    try:
+        if format is Format.csv:
+            write_csv(rows, text, bom=bom)
+        else:
+            for row in rows:
+                text.write(json.dumps(row, ensure_ascii=False) + "\n")
+        text.flush()
+    finally:
+        with suppress(OSError, ValueError):  # the reader went away, which is told by the error before
+            text.detach()
+
 
 BATCH: Final = 200  # rows that are looked at together, and written in one transaction where that can be
 
@@ -198,13 +291,13 @@ def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
         return
     with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
         if form is Format.parquet:
-            yield from parquet.read(stream)
+            yield from read_parquet(stream)
         elif form is Format.jsonl:
             yield from _lines(stream)
         else:
             text = TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
             try:
-                yield from cells.read(text)
+                yield from read_csv(text)
             finally:
                 text.detach()
 

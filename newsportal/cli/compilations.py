@@ -1,0 +1,159 @@
+"""``newsportal briefing``, ``rising`` and ``boards``: the events of a day that matter, in sentences of their articles; the words, names and
+events whose rate leaves their own past; the hot lists of sources.yaml as they stand.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from html import escape
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+import typer
+
+from newsportal.cli import hints
+from newsportal.cli.context import moment, open_record
+from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile
+from newsportal.cli.output import WIDEST, make_table, print_json, print_table
+from newsportal.cli.search import end
+from newsportal.errors import NewsportalError
+from newsportal.events.rising import PAST
+from newsportal.messages import did_you_mean, format_time
+from newsportal.services.boards import Board as HotBoard
+from newsportal.services.boards import as_dict as board_row
+from newsportal.services.boards import compile_boards
+from newsportal.services.briefing import DAY, EVENTS, Briefing, compile_briefing, day_range, passages
+from newsportal.services.briefing import as_dict as briefing_row
+from newsportal.services.rising import ENTRIES, compile_board
+from newsportal.services.rising import Board as RisingBoard
+from newsportal.services.rising import as_dict as rising_row
+from newsportal.text import clean
+
+Format = Literal["md", "html", "json"]
+
+
+def briefing(
+    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    date: Annotated[str | None, typer.Option(help="A day (2026-03-01); default: the last 24 hours.")] = None,
+    count: Annotated[int, typer.Option(min=1, max=100, help="Events at most.")] = EVENTS,
+    format: Annotated[Format, typer.Option(help="md, html, or json: one line.")] = "md",
+    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
+    sources: SourcesFile = None,
+) -> None:
+    """The events that matter, each in a few sentences of its articles, with links."""
+    with open_record(sources) as (known, store):
+        chosen, now = moment(date, "--date"), datetime.now(UTC)
+        zone = ZoneInfo(known.portal.timezone)
+        try:
+            since, until = day_range(chosen.astimezone(zone).date(), zone) if chosen else (now - DAY, now)
+            made = compile_briefing(store, since, until, topic=topic, count=count)
+        except OverflowError as error:
+            raise typer.BadParameter(f"{date!r} is at the edge of the calendar", param_hint="--date") from error
+    if word := hints.unknown_topic(known, topic):
+        typer.echo(word, err=True)
+    if as_json or format == "json":
+        print_json(briefing_row(made))
+    else:
+        typer.echo(markdown(made) if format == "md" else html(made))
+
+
+def markdown(made: Briefing) -> str:
+    lines = [f"# {heading(made)}", ""]
+    for event in made.events:
+        lines += [f"## {clean(event.title)} ({event.sites})", ""]
+        for quote in passages(event.quotes):
+            lines += [f"{quote.text} ([{clean(quote.site)}](<{clean(quote.url)}>))", ""]
+    return "\n".join(lines if made.events else [*lines, "nothing new"]).rstrip()
+
+
+def html(made: Briefing) -> str:
+    """A page that needs nothing else, to be mailed or printed."""
+    parts = [f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{escape(heading(made))}</title>\n<h1>{escape(heading(made))}</h1>']
+    for event in made.events:
+        parts.append(f"<h2>{escape(clean(event.title))}</h2>")
+        parts += (f'<p>{escape(one.text)} <a href="{escape(one.url)}">{escape(clean(one.site))}</a></p>' for one in passages(event.quotes))
+    return "\n".join(parts)
+
+
+def heading(made: Briefing) -> str:
+    return " · ".join(part for part in (clean(made.topic or ""), f"{format_time(made.since)} – {format_time(made.until)}") if part)
+
+
+MOST_DAYS = 28
+
+
+def rising(
+    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days to compare with the four weeks before.")] = 1,
+    at: Annotated[
+        str | None,
+        typer.Option(help="What rose on that day or at that time (2026-03-01T08:30)."),
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, max=200, help="Events, and words, at most.")] = ENTRIES,
+    as_json: AsJsonLine = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Show which words, names and events rise: their stories, and how many their past expects."""
+    with open_record(sources) as (known, store):
+        try:
+            board = compile_board(store, end(at, "--at") or datetime.now(UTC), days, topic=topic, count=count)
+        except OverflowError as error:
+            raise typer.BadParameter(f"{at!r} is at the edge of the calendar", param_hint="--at") from error
+    if word := hints.unknown_topic(known, topic):
+        typer.echo(word, err=True)
+    if as_json:
+        print_json(rising_row(board))
+    else:
+        show_rising(board)
+
+
+def show_rising(board: RisingBoard) -> None:
+    span = f"{format_time(board.since)} – {format_time(board.until)}"
+    typer.echo(f"{span}: {hints.counted(board.stories, 'story')}, {board.past} in the {PAST} days before")
+    rows = [
+        (entry.rise.kind, " · ".join(map(clean, (entry.title, *entry.rise.with_words))), entry.rise.count, round(entry.rise.expected, 1),
+         round(entry.rise.surprise, 1), entry.rise.sites)
+        for entry in (*board.events, *board.words)
+    ]  # fmt: skip
+    if rows:
+        print_table(make_table(("kind", "title", "stories", "expected", "surprise", "sites"), rows), width=WIDEST)
+    elif board.past < board.stories:
+        typer.echo("the days before have too few stories to compare with: wait, or ask for an earlier time with --at")
+    else:
+        typer.echo("nothing rises")
+
+
+def boards(
+    name: Annotated[str | None, typer.Argument(help="A list's name, or list:NAME; default: all.")] = None,
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Show hot lists at their last visit."""
+    with open_record(sources) as (known, store):
+        found = compile_boards(store, known, datetime.now(UTC), name)
+    if name is not None and not found:
+        names = [one.name for one in known.lists if one.enabled]
+        near = did_you_mean(name, names)
+        raise NewsportalError(
+            f"sources.yaml has no enabled list {name!r}; it has: {', '.join(names) or 'none'}" + (f"; {near}" if near else "")
+        )
+    if as_json:
+        print_json(*map(board_row, found))
+        return
+    if not found:
+        typer.echo("sources.yaml has no lists; add one, such as {name: 热榜, preset: weibo}, under lists: (docs/sources.md)")
+    for board in found:
+        show_list(board)
+
+
+def show_list(board: HotBoard) -> None:
+    if board.at is None:
+        typer.echo(f"{clean(board.name)}: not visited yet; visit it with: newsportal crawl lists --source {board.key}")
+        return
+    typer.echo(f"{clean(board.name)}, {format_time(board.at)}")
+    rows = [
+        (one.standing.place.rank, clean(one.standing.place.title), one.standing.place.heat or "", format_time(one.standing.since),
+         one.standing.best, clean(one.stories[0].head.title) if one.stories else "")
+        for one in board.entries
+    ]  # fmt: skip
+    print_table(make_table(("rank", "title", "heat", "since", "best", "story"), rows), width=WIDEST)
