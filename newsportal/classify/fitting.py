@@ -13,6 +13,7 @@ want all three and more: which ``Mix`` serves is measured on a part of the examp
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -75,12 +76,20 @@ def shrunk(bias: Matrix, features: Any, short: float) -> Matrix:
 
 def fit(vectors: Sparse, truth: Truth, mix: Mix, seed: int) -> Planes:
     """The planes of ``mix``. A label that no example has, or all have, gets a plane that never, or always, speaks for it."""
-    planes = _at_one_scale(_svm(vectors, truth, mix.cost, seed, scaled=True), vectors)
-    if mix.plain:
-        planes += _at_one_scale(_svm(vectors, truth, PLAIN_COST, seed, scaled=False), vectors).times(mix.plain)
-    if mix.bayes:
-        planes += _at_one_scale(_bayes(vectors, truth), vectors).times(mix.bayes)
-    return planes
+    return next(fits(vectors, truth, [mix], seed))
+
+
+def fits(vectors: Sparse, truth: Truth, mixes: Iterable[Mix], seed: int) -> Iterator[Planes]:
+    """:func:`fit` of each mix. What does not depend on the mix is fitted once."""
+    plain: Planes | None = None
+    for mix in mixes:
+        planes = _at_one_scale(_svm(vectors, truth, mix.cost, seed, scaled=True), vectors)
+        if mix.plain:
+            plain = plain or _at_one_scale(_svm(vectors, truth, PLAIN_COST, seed, scaled=False), vectors)
+            planes += plain.times(mix.plain)
+        if mix.bayes:
+            planes += _at_one_scale(_bayes(vectors, truth), vectors).times(mix.bayes)
+        yield planes
 
 
 def _at_one_scale(planes: Planes, vectors: Sparse) -> Planes:

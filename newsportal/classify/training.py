@@ -15,7 +15,7 @@ from newsportal.classify import calibration
 from newsportal.classify.base import Answer, Example, Progress
 from newsportal.classify.calibration import NO_LEVEL, Level, Refusal, refusal
 from newsportal.classify.features import LONGEST, Counts, Sparse, Vocabulary, counted_batch, matrix, vocabulary
-from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit
+from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit, fits
 from newsportal.classify.held_out import FOLDS, folds, near_duplicates
 from newsportal.classify.measure import measure
 from newsportal.errors import ModelError
@@ -112,9 +112,10 @@ def _held_out(
     if not enough.any() or not counted_labels.any():
         return mixes[-1], answers, np.zeros(0, dtype=np.intp)
     tried: list[tuple[float, Mix, Planes]] = []
+    fitted = fits(vectors[fold != 0], truth[fold != 0], mixes, seed)
     for number, mix in enumerate(mixes):
         progress(0.3 + 0.35 * number / len(mixes), "held-out")
-        planes = fit(vectors[fold != 0], truth[fold != 0], mix, seed)
+        planes = next(fitted)
         tried.append((_quality(planes.scores(vectors[fold == 0]), truth[fold == 0], several=several), mix, planes))
     _, mix, planes = max(tried, key=lambda one: one[0])
     for part in range(FOLDS):

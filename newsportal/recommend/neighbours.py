@@ -115,13 +115,12 @@ def added(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints
 
     if not len(first):
         return first, second, values
-    shape = (int(first.max()) + 1, stories)
-    sums = [sparse.coo_matrix((column, (first, second)), shape=shape).tocsr() for column in values.T]  # adds up: no sort of all entries
-    for one in sums:
-        one.sort_indices()
-    pairs = sums[0]
-    rows = np.repeat(np.arange(shape[0]), np.diff(pairs.indptr))
-    return rows, pairs.indices.astype(np.int64), np.column_stack([one.data for one in sums])
+    entries = sparse.coo_matrix((np.arange(len(first)), (first, second)), shape=(int(first.max()) + 1, stories))
+    entries.has_canonical_format = True  # entries of one pair stay apart
+    ordered = entries.tocsc().tocsr()  # by second, then by first, in linear time
+    rows, columns = np.repeat(np.arange(ordered.shape[0]), np.diff(ordered.indptr)), ordered.indices.astype(np.int64)
+    begins = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]))))
+    return rows[begins], columns[begins], np.column_stack([np.add.reduceat(column[ordered.data], begins) for column in values.T])
 
 
 def near(sums: PairSums, damping: Floats, views: Floats) -> PairSums:
@@ -163,8 +162,16 @@ def nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int = 
 
 
 def _nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int) -> Ints:
+    """Places in ``first``, which ascends."""
     some = np.flatnonzero(value > 0)
-    order = some[np.lexsort((second[some], -np.round(value[some], DIGITS), first[some]))]
+    rounded = np.round(value[some], DIGITS)
+    starts = np.searchsorted(first[some], np.arange(stories + 1))
+    among = np.ones(len(some), dtype=bool)
+    for story in np.flatnonzero(np.diff(starts) > kept):  # fewer are left to be sorted
+        row = slice(starts[story], starts[story + 1])
+        among[row] = rounded[row] >= np.partition(rounded[row], -kept)[-kept]
+    some = some[among]
+    order = some[np.lexsort((second[some], -rounded[among], first[some]))]
     starts = np.searchsorted(first[order], np.arange(stories + 1))
     return order[np.arange(len(order)) - starts[first[order]] < kept]
 

@@ -304,16 +304,25 @@ def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floa
 def _content(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:
     """``labels``, ``words`` and the figures ``LIKED``."""
     history, interest = question.history, formulas.ratings(question.shares, learnt.alpha)
-    seen, seen_words = learnt.label_matrix[history], learnt.word_matrix[history]
-    labels, words, rows = learnt.label_matrix[candidates], learnt.word_matrix[candidates], learnt.rows
-    counts = seen.T @ np.ones(len(history))
+    counts, label_interest = _sums(learnt.label_matrix, history, np.ones(len(history)), interest)
+    profile, word_interest = _sums(learnt.word_matrix, history, np.full(len(history), 1 / len(history)), interest)
     likings = label_likings(counts, learnt.base, len(history))
-    profile = np.asarray(seen_words.mean(axis=0)).ravel()
-    label_ratings = seen.T @ interest / (counts + PRIOR)
-    word_ratings = seen_words.T @ interest / (len(history) + PRIOR)
+    labels, liked_labels = _products(learnt.label_matrix, candidates, likings, label_interest / (counts + PRIOR))
+    words, liked_words = _products(learnt.word_matrix, candidates, profile, word_interest / (len(history) + PRIOR))
+    rows = learnt.rows
     views = (rows.began[candidates + 1] - rows.began[candidates]).astype(np.float64)
     everybody = (rows.read[candidates] - learnt.alpha * views) / (views + PRIOR)
-    return [labels @ likings, words @ profile, labels @ label_ratings, words @ word_ratings, everybody]
+    return [labels, words, liked_labels, liked_words, everybody]
+
+
+def _sums(matrix: Matrix, stories: Ints, *weights: Floats) -> Floats:
+    """The sums of the rows of ``stories``, once for each of ``weights``."""
+    return np.asarray((matrix[stories].T @ np.column_stack(weights)).T) if matrix.nnz else np.zeros((len(weights), matrix.shape[1]))
+
+
+def _products(matrix: Matrix, stories: Ints, *vectors: Floats) -> Floats:
+    """The products of the rows of ``stories`` with each of ``vectors``."""
+    return np.asarray((matrix[stories] @ np.column_stack(vectors)).T) if matrix.nnz else np.zeros((len(vectors), len(stories)))
 
 
 def gathered(table: Table, history: Ints, fades: float, stories: int) -> Floats:

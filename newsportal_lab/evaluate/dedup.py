@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Final
@@ -18,7 +18,7 @@ import typer
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
 from newsportal.cli.output import print_json, tracked
 from newsportal.dedup import FINDERS, finder
-from newsportal.dedup.document import NEW, Document, Finder, Verdict
+from newsportal.dedup.document import Document, Finder
 from newsportal.dedup.judge import Judge, fold_keys
 from newsportal.items import Article, Link
 from newsportal.store import open_store
@@ -91,17 +91,17 @@ def read(folder: Path) -> Gold:
     return Gold(tuple(documents), {}, pairs)
 
 
-def row(gold: Gold, found: Finder) -> dict[str, Any]:
+def row(gold: Gold, found: Finder | Stored) -> dict[str, Any]:
     """A finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` where there are no pairs."""
     start, documents = perf_counter(), tracked(gold.documents, "comparing", beside_output=True)
     if gold.clusters:
-        score, subsets = per_document([(one.id, found.judge(one).duplicate_of) for one in documents], gold.clusters), None
+        score, subsets = per_document(_answers(found, documents), gold.clusters), None
     else:
         if isinstance(found, Judge):  # it tells all its matches; of others those count within the groups that their answers join
             matches = ((one.id, match.duplicate_of) for one in documents for match in found.matches(one))
             pairs = {frozenset((first, second)) for first, second in matches if second is not None}
         else:
-            pairs = joined((one.id, found.judge(one).duplicate_of) for one in documents)
+            pairs = joined(_answers(found, documents))
         score = per_pair(pairs, gold.pairs["dup"] | gold.pairs["subset"], gold.pairs["partial"])
         subsets = Score(len(pairs & gold.pairs["subset"]), 0, len(gold.pairs["subset"])).recall
     took = perf_counter() - start
@@ -110,6 +110,13 @@ def row(gold: Gold, found: Finder) -> dict[str, Any]:
         "documents": len(gold.documents),
         "per_second": round(len(gold.documents) / max(took, 1e-9), 1),
     }
+
+
+def _answers(found: Finder | Stored, documents: Iterable[Document]) -> Iterator[tuple[str, str | None]]:
+    """Of each document the one that it repeats."""
+    if isinstance(found, Stored):
+        return found.judge_all(documents)
+    return ((one.id, found.judge(one).duplicate_of) for one in documents)
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
@@ -128,6 +135,7 @@ def _time(row: dict[str, Any]) -> Any:
 
 
 DAWN = datetime(1970, 1, 1, tzinfo=UTC)
+BATCH: Final = 100  # documents that are stored in one transaction
 
 
 class Stored:
@@ -138,21 +146,27 @@ class Stored:
         self._ids: dict[str, str] = {}
         self._now = DAWN
 
-    def judge(self, document: Document) -> Verdict:
-        """The article that the store folded this one on."""
-        self._now = max(self._now, document.published or self._now)
+    def judge_all(self, documents: Iterable[Document]) -> Iterator[tuple[str, str | None]]:
+        """Of each document the one whose article the store folded it on."""
+        waiting = iter(documents)
+        while batch := list(islice(waiting, BATCH)):
+            yield from self._judged(batch)
+
+    def _judged(self, batch: Sequence[Document]) -> Iterator[tuple[str, str | None]]:
+        self._now = max(self._now, *(document.published or self._now for document in batch))
+        added = self._store.add_all([(self._article(one), fold_keys(one.title, one.text)) for one in batch], now=self._now)
+        self._ids.update((new.id, document.id) for new, document in zip(added, batch, strict=True))
+        kept = {article.id: article.fold_of for article in self._store.articles([new.id for new in added if new.outcome != "stored"])}
+        for new, document in zip(added, batch, strict=True):
+            of = kept.get(new.id)
+            yield document.id, self._ids[of] if of else None
+
+    def _article(self, document: Document) -> Article:
         url = document.url or f"https://{document.id}.invalid/"
-        link = Link(url=url, source="evaluate")
-        article = Article(
-            url=url, link=link, fetched=self._now, identity=document.id, title=document.title, text=document.text,
-            published=document.published,
+        return Article(
+            url=url, link=Link(url=url, source="evaluate"), fetched=self._now, identity=document.id, title=document.title,
+            text=document.text, published=document.published,
         )  # fmt: skip
-        added = self._store.add(article, fold_keys(document.title, document.text), now=self._now)
-        self._ids[added.id] = document.id
-        kept = self._store.article(added.id) if added.outcome != "stored" else None
-        if kept is None or kept.fold_of is None:
-            return NEW
-        return Verdict(self._ids[kept.fold_of], kept.fold_reason, kept.fold_score or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
