@@ -7,7 +7,7 @@ references to groups (github.com/google/re2/wiki/Syntax).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -56,3 +56,14 @@ def find_all(expression: Any, text: str) -> Iterator[str]:
 def is_in(expression: Any, text: str) -> bool:
     """Whether ``text`` has a match."""
     return expression.search(encodable(text)) is not None
+
+
+def word_set(words: Sequence[str]) -> Callable[[str], list[int]]:
+    """A function that gives the numbers of those of ``words`` that a text holds, in one pass over it however many they are."""
+    options = re2.Options()
+    options.literal = True
+    found = re2.Set.SearchSet(options)
+    for word in words:
+        found.Add(word)
+    found.Compile()
+    return lambda text: found.Match(encodable(text)) or []

@@ -12,7 +12,7 @@ from typing import Final
 
 from newsportal.extractors.fields.date_forms import MONTH, MONTH_NAMES
 from newsportal.extractors.forum.addresses import MAX_CHARS
-from newsportal.extractors.forum.tree import MAX_POSTS, Node, Tree
+from newsportal.extractors.forum.tree import MAX_POSTS, TIME_ATTRIBUTES, Node, Tree
 
 MAX_TIME_CHARS: Final = 110  # longer texts are somebody's words; the longest line with time, author and board has ninety
 MIN_TIME_CHARS: Final = 2
@@ -96,8 +96,6 @@ OWN_LINK: Final = re.compile(
     r"|post)=\d+|findpost|#\w{0,12}-\d+$",
     re.IGNORECASE,
 )
-TIME_ATTRIBUTES: Final = tuple("datetime title data-time data-timestamp data-date data-datetime data-created content ts created".split())
-TIME_NAMES: Final = frozenset(TIME_ATTRIBUTES)
 QUOTE: Final = re.compile(
     r"(?<![a-z])(?:bb-?code-?)?(?:block)?(?:quote|zitat|citation|citazione)(?:s|d|text|message|title|header|content|main|body|box"
     r"|table|block|-?container|-?expand)*(?![a-z])|q_reply"
@@ -129,7 +127,7 @@ def holds_date(text: str) -> bool:
 def attribute_time(node: Node) -> str | None:
     """A time that stands in an attribute of the element, as written there."""
     for name in TIME_ATTRIBUTES:
-        value = node.attributes.get(name)
+        value: str | None = node.element.get(name)
         if not value or len(value) > MAX_TIME_CHARS or not MAY_HOLD.search(value) or not (node.tag != "meta" or name == "content"):
             continue
         if name not in ("title", "content") and STAMP.match(value):
@@ -149,14 +147,13 @@ def time_nodes(tree: Tree) -> list[bool]:
             left -= found[of]
             if not left:
                 break
-    for at, node in enumerate(tree.nodes):
-        if not found[at] and not TIME_NAMES.isdisjoint(node.attributes):
-            found[at] = attribute_time(node) is not None
+    for at in tree.timed:
+        found[at] = found[at] or attribute_time(tree.nodes[at]) is not None
     return found
 
 
 def leads_to_member(link: Node) -> bool:
-    return MEMBER_LINK.search(link.attributes.get("href", "")[:MAX_CHARS].lower()) is not None
+    return MEMBER_LINK.search(link.element.get("href", "")[:MAX_CHARS].lower()) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -171,7 +168,7 @@ def author_nodes(tree: Tree) -> list[bool]:
         if node.last - node.first > 8 or node.last == node.first:
             continue
         linked = node.tag == "a" and leads_to_member(node)
-        if linked or (node.names and is_authors(node.names)) or node.attributes.get("itemprop") in AUTHOR_PROPERTIES:
+        if linked or (node.names and is_authors(node.names)) or tree.values["itemprop"].get(at) in AUTHOR_PROPERTIES:
             text = tree.short(at, 12)
             found[at] = 0 < len(text) <= 50 and text.lower() not in ACTIONS
     return found

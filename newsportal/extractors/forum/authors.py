@@ -92,10 +92,9 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool]) -> floa
     named = [text for at in path.at.values() if (text := name_in(tree, at))]
     if len(named) < HALF * len(path.at) or (len(set(named)) == 1 and len(named) >= TEMPLATE_TIMES):
         return 0.0  # the same in all posts: a button
-    own = tree.nodes[path.first].attributes
     links = (tree.nodes[at] for at in list(path.at.values())[:TEMPLATE_TIMES])
     score = COVER * len(named) / records
-    score += NAMED if strong or own.get("itemprop") in AUTHOR_PROPERTIES else 0.0
+    score += NAMED if strong or tree.values["itemprop"].get(path.first) in AUTHOR_PROPERTIES else 0.0
     score += LINKED if any(node.tag == "a" and leads_to_member(node) for node in links) else 0.0
     score += USER if USERNAME.search(path.names) else 0.0
     return score - (OUTER if any(flags[below] for below in tree.below(path.first)) else 0.0)
@@ -113,13 +112,13 @@ def name_in(tree: Tree, at: int) -> str | None:
 def _is_pictured(tree: Tree, over: Overlay, place: int, text: str) -> bool:
     """Whether a picture of the post is called like the name: an avatar."""
     nodes = (node for top in over.records[place].nodes for node in tree.nodes[top : min(tree.nodes[top].stop, top + LOOKED)])
-    return any(node.tag == "img" and text in (node.attributes.get("alt"), node.attributes.get("title")) for node in nodes)
+    return any(node.tag == "img" and text in (node.element.get("alt"), node.element.get("title")) for node in nodes)
 
 
 def author_of(tree: Tree, nodes: tuple[int, ...], author: int | None, time: int | None) -> str | None:
     """The name of a post's author: as its node says to scripts, as its author's node shows, else as the line of its time tells it."""
-    attributes = tree.nodes[nodes[0]].attributes
-    told = next((value for name in ATTRIBUTES if (value := clean(attributes.get(name, "")))), None)
+    element = tree.nodes[nodes[0]].element
+    told = next((value for name in ATTRIBUTES if (value := clean(element.get(name, "")))), None)
     if told and len(told) <= MAX_NAME_CHARS:
         return told
     if author is not None:

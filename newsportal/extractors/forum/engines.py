@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
@@ -17,11 +17,10 @@ from typing import Final
 from newsportal.extractors import described
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Record
-from newsportal.extractors.forum.tree import Node, Tree, outermost
+from newsportal.extractors.forum.tree import Tree, outermost
+from newsportal.text.expressions import word_set
 
 MORE: Final = 1.5  # a later choice of bodies counts where it finds so many times more posts than one before it
-
-
 # A part of a selector: a tag, a class, an id or an attribute that is, or begins with, a value
 SIMPLE: Final = re.compile(r"""((?:^([a-z][\w-]*)|\.([\w-]+)|\[([\w-]+)(\^?=)['"]?([^'"\]]+)['"]?\]))""")
 
@@ -52,9 +51,16 @@ def engines() -> tuple[Engine, ...]:
     return tuple(Engine(name, **hints) for name, hints in described(__package__, "engines.yaml").items())
 
 
+@cache
+def _marks_in() -> Callable[[str], list[int]]:
+    return word_set([mark for engine in engines() for mark in engine.marks])
+
+
 def engines_of(html: str) -> Iterator[Engine]:
     """The engines that may have made a page, by their marks; which one did, its selectors show."""
-    return (engine for engine in engines() if any(mark in html for mark in engine.marks))
+    marked = [engine.name for engine in engines() for _ in engine.marks]
+    made = {marked[number] for number in _marks_in()(html)}
+    return (engine for engine in engines() if engine.name in made)
 
 
 def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
@@ -92,8 +98,8 @@ def numbers(tree: Tree, selector: str) -> list[int]:
         elif step.tag:
             named = [at for at, node in enumerate(tree.nodes) if node.tag == step.tag]
         else:
-            named = [at for at, node in enumerate(tree.nodes) if step.attributes[0][0] in node.attributes]
-        fit = [at for at in named if _fits(tree.nodes[at], step)]  # one class of several is known of each
+            named = list(tree.values[step.attributes[0][0]])
+        fit = [at for at in named if _fits(tree, at, step)]  # one class of several is known of each
         if place and step.child:
             above = frozenset(found)
             fit = [at for at in fit if tree.nodes[at].parent in above]
@@ -112,13 +118,13 @@ def _below(tree: Tree, nodes: Sequence[int], tops: Sequence[int]) -> list[int]:
     return found
 
 
-def _fits(node: Node, step: Step) -> bool:
-    if step.tag not in (None, node.tag):
+def _fits(tree: Tree, at: int, step: Step) -> bool:
+    if step.tag not in (None, tree.nodes[at].tag):
         return False
-    if len(step.classes) > 1 and not set(step.classes) <= set(node.attributes.get("class", "").split()):
+    if len(step.classes) > 1 and not set(step.classes) <= set(tree.nodes[at].element.get("class", "").split()):
         return False
     for key, value, begins in step.attributes:
-        found = node.attributes.get(key)
+        found = tree.values[key].get(at)
         if found is None or not (found.startswith(value) if begins else found == value):
             return False
     return True

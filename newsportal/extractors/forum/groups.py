@@ -76,7 +76,7 @@ def _scored(tree: Tree, signs: Signs, names: str, members: Sequence[int], total:
     first = Counter(tree.nodes[at].names.split(None, 1)[0] if tree.nodes[at].names else "" for at in members)
     score *= first.most_common(1)[0][1] / len(members)
     # whether most members have an id with a number, each another
-    ids = {ident for at in members if (ident := tree.nodes[at].attributes.get("id")) and DIGIT.search(ident)}
+    ids = {ident for at in members if (ident := tree.values["id"].get(at)) and DIGIT.search(ident)}
     score *= NUMBERED if len(ids) >= REGULAR * len(members) else 1
     return Group(names, tuple(members), tuple(worth), score)
 

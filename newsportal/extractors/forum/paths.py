@@ -117,10 +117,10 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     for number, record in enumerate(records):
         paths[0].at[number] = record.nodes[0]
         for place, top in enumerate(record.nodes):
-            name = signature(tree.nodes[top].names)
-            of_node[top] = 0 if len(record.nodes) == 1 else _enter(tree, paths, known, top, (0, tree.nodes[top].tag, name, min(place, 3)))
-            if of_node[top]:
-                _count(tree, signs, paths[of_node[top]], number, top)
+            of_node[top] = 0
+            if len(record.nodes) > 1:
+                key = (0, tree.nodes[top].tag, signature(tree.nodes[top].names), min(place, 3))
+                of_node[top] = _enter(tree, signs, paths, known, number, top, key)
             at, seen = top + 1, 0
             places: dict[tuple[int, str, str], int] = {}
             while at < tree.nodes[top].stop and seen < MAX_NODES:
@@ -131,10 +131,10 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
                 seen += 1
                 among, name = 0, signature(node.names) if node.names else ""
                 if node.tag not in UNCOUNTED:
-                    key = (node.parent, node.tag, name)
-                    among = places[key] = places.get(key, -1) + 1
-                of_node[at] = _enter(tree, paths, known, at, (of_node[node.parent], node.tag, name, min(among, MAX_PLACE)))
-                _count(tree, signs, paths[of_node[at]], number, at)
+                    like = (node.parent, node.tag, name)
+                    among = places[like] = places.get(like, -1) + 1
+                key = (of_node[node.parent], node.tag, name, among if among < MAX_PLACE else MAX_PLACE)
+                of_node[at] = _enter(tree, signs, paths, known, number, at, key)
                 at += 1
     whole = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
     for path in paths[1:]:
@@ -156,29 +156,26 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     return Overlay(paths, of_node, records)
 
 
-def _enter(tree: Tree, paths: list[Path], known: dict[Key, int], at: int, key: Key) -> int:
-    path = known.get(key)
-    if path is None:
-        path = known[key] = len(paths)
-        paths.append(Path(key[0], key[1], tree.nodes[at].names))
-    return path
+def _enter(tree: Tree, signs: Signs, paths: list[Path], known: dict[Key, int], number: int, at: int, key: Key) -> int:
+    """Count node ``at`` of post ``number`` at the place of its ``key``: the number of that path."""
+    node = tree.nodes[at]
+    if (found := known.get(key)) is None:
+        found = known[key] = len(paths)
+        paths.append(Path(key[0], key[1], node.names))
+    path, stop = paths[found], node.stop
+    path.at.setdefault(number, at)
+    if mass := tree.plain[node.last] - tree.plain[node.first]:
+        path.mass += mass
+        path.masses[number] = path.masses.get(number, 0) + mass
+    path.times += signs.times[stop] > signs.times[at]
+    path.authors += signs.authors[stop] > signs.authors[at]
+    return found
 
 
 @lru_cache(maxsize=4096)
 def is_aside(names: str) -> bool:
     """Whether a node says by its names that it is no text of a post."""
     return bool(names) and ASIDE.search(names) is not None
-
-
-def _count(tree: Tree, signs: Signs, path: Path, number: int, at: int) -> None:
-    path.at.setdefault(number, at)
-    node = tree.nodes[at]
-    if mass := tree.plain[node.last] - tree.plain[node.first]:
-        path.mass += mass
-        path.masses[number] = path.masses.get(number, 0) + mass
-    stop = node.stop
-    path.times += signs.times[stop] > signs.times[at]
-    path.authors += signs.authors[stop] > signs.authors[at]
 
 
 def ranked(scores: Iterable[tuple[float, int]]) -> list[int]:

@@ -123,8 +123,8 @@ def _images(scene: Scene, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
         if node.tag != "img" or at in skipped or len(found) >= MAX_IMAGES:
             continue
         url = source_of(node.element, scene.document.base)
-        small = any((size := node.attributes.get(name, "")).isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height"))
-        if url and not small and not ICON.search(url) and not SMILEY.search(f"{url} {node.attributes.get('class', '')}"):
+        small = any((size := node.element.get(name, "")).isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height"))
+        if url and not small and not ICON.search(url) and not SMILEY.search(f"{url} {node.element.get('class', '')}"):
             found.setdefault(url, Image(url))
     return tuple(found.values())
 
@@ -135,9 +135,9 @@ def _number_of(tree: Tree, record: Record) -> str | None:
     for top in sorted(record.nodes):
         for at in range(top, min(tree.nodes[top].stop, top + LOOKED)):
             node = tree.nodes[at]
-            if (own := node.attributes.get("id")) and (match := NUMBERED.search(own)):
+            if (own := tree.values["id"].get(at)) and (match := NUMBERED.search(own)):
                 return match[1]
-            if linked is None and node.tag == "a" and OWN_LINK.search(href := node.attributes.get("href", "")):
+            if linked is None and node.tag == "a" and OWN_LINK.search(href := node.element.get("href", "")):
                 found = FINDS.search(href)
                 linked = found[1] if found else None
     return linked

@@ -169,8 +169,8 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
     if not posted or len(posted) < HALF * len(places):
         return 0.0
     node = tree.nodes[posted[0]]
-    machine = node.tag in ("time", "abbr") or node.attributes.get("datetime") or node.attributes.get("itemprop")
-    texts = [_short_text(tree, at) or node.attributes.get("title", "") for at in posted]
+    machine = node.tag in ("time", "abbr") or node.element.get("datetime") or tree.values["itemprop"].get(posted[0])
+    texts = [_short_text(tree, at) or node.element.get("title", "") for at in posted]
     score = COVER * max(len(posted), covers.get(signature(path.names), 0)) / len(over.records)
     score += MARKED if machine else 0.0
     score += CALLED if TIMED_NAME.search(node.names) else 0.0
@@ -180,7 +180,7 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
     dates = [when for text in texts[:MAX_COMPARED] if (when := _moment(text, calendar)) is not None]
     if len(dates) >= max(3, HALF * min(len(texts), MAX_COMPARED)):
         score += RISING * (sum(after >= before for before, after in pairwise(dates)) / (len(dates) - 1) - HALF)
-    return score - (SAME if len(over.records) > 3 and len({*texts}) == 1 and not node.attributes.get("datetime") else 0.0)
+    return score - (SAME if len(over.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
 
 
 def _is_anothers(tree: Tree, at: int) -> bool:

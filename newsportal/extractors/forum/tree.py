@@ -6,8 +6,8 @@ One walk, never recursive. Sums over subtrees are differences of cumulative sums
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -28,20 +28,22 @@ BREAK: Final = "\n"
 SPACE: Final = " "  # Pieces of their own: where nothing but white space stands. One is enough, and none beside a break.
 HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 HIDDEN_WORD: Final = "hidden"  # A node that the page hides has it among its names
+TIME_ATTRIBUTES: Final = tuple("datetime title data-time data-timestamp data-date data-datetime data-created content ts created".split())
+TIME_NAMES: Final = frozenset(TIME_ATTRIBUTES)
+KEPT: Final = frozenset(("id", "itemprop", "component", "data-role"))  # attributes that are asked of many nodes, or name an engine's parts
 _DIGITS: Final = re.compile(r"\d+")
-_NONE: Final[Mapping[str, str]] = {}  # the attributes of an element without any
 
 
 @dataclass(slots=True)
 class Node:
     """An element. ``names``: its classes, and its id behind ``#``, without figures, a space on either side of each. ``stop``: the number
-    after its subtree's last node; ``first`` and ``last``: its range of pieces; ``attributes``: all of them, read once."""
+    after its subtree's last node; ``first`` and ``last``: its range of pieces. Attributes stay in the element: to keep them all costs more
+    than to ask it for the few that are looked at."""
 
     element: dom.Element
     parent: int
     tag: str
     names: str
-    attributes: Mapping[str, str]
     first: int
     last: int = 0
     stop: int = 0
@@ -50,12 +52,17 @@ class Node:
 @dataclass
 class Tree:
     """Node 0 is the page's ``body``. ``pieces`` are texts and breaks; ``owner`` the node a piece stands in; ``linked``: in a link.
-    ``floors``: the floor that a node names, for nodes that have been looked at: those of posts in posts are looked at with each."""
+    ``named``: the nodes by their ``class`` as written; ``values``: of each attribute in ``KEPT`` its value by node; ``timed``: the nodes
+    with an attribute that may tell a time; ``floors``: the floor that a node names, for nodes that have been looked at: those of posts in
+    posts are looked at with each."""
 
     nodes: list[Node] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     owner: list[int] = field(default_factory=list)
     linked: list[bool] = field(default_factory=list)
+    named: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    values: dict[str, dict[int, str]] = field(default_factory=lambda: {key: {} for key in KEPT})
+    timed: list[int] = field(default_factory=list)
     floors: dict[int, int | None] = field(default_factory=dict)
     _steps: dict[int, dict[int, str]] = field(default_factory=dict)  # parent → child → last step of its XPath, where asked for
 
@@ -78,12 +85,11 @@ class Tree:
     @cached_property
     def classes(self) -> dict[str, list[int]]:
         """Word of a class → the nodes that have it, in page order."""
-        found: dict[str, list[int]] = {}
-        for at, node in enumerate(self.nodes):
-            if name := node.attributes.get("class"):
-                for word in dict.fromkeys(name.split()):
-                    found.setdefault(word, []).append(at)
-        return found
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for name, nodes in self.named.items():
+            for word in dict.fromkeys(name.split()):
+                found[word] += nodes
+        return {word: sorted(nodes) for word, nodes in found.items()}
 
     @cached_property
     def _paths(self) -> dict[int, str]:
@@ -152,24 +158,23 @@ class Tree:
 def read_tree(body: dom.Element) -> Tree:
     tree = Tree()
     current, links, kept = -1, 0, 0
-    events = dom.walk(body)
+    events, breaking = dom.walk(body), dom.BREAKING
     nodes, pieces, owner, linked = tree.nodes, tree.pieces, tree.owner, tree.linked
     top: dom.Element | None = None  # the element of the current node
     last = BREAK  # the last piece
     for event, element in events:
         tag = element.tag
-        breaks = last is not BREAK and tag in dom.BREAKING
         if event == "start":
             hidden = tag == "noscript" and sum(map(len, map(str.strip, element.itertext()))) < NOSCRIPT_CHARS
             if hidden or tag in NEVER:
                 events.skip_subtree()  # its end event follows, and with it the tail
                 continue
-            if breaks:
+            if last is not BREAK and tag in breaking:
                 pieces.append(last := BREAK)
                 owner.append(current)
                 linked.append(False)
-            attributes = dict(element.items()) or _NONE
-            nodes.append(Node(element, current, tag, _names_of(attributes) if attributes else "", attributes, len(pieces)))
+            attributes = element.items()
+            nodes.append(Node(element, current, tag, _names_of(tree, attributes) if attributes else "", len(pieces)))
             current, top = len(nodes) - 1, element
             links += tag == "a"
             kept += tag == "pre"
@@ -182,7 +187,7 @@ def read_tree(body: dom.Element) -> Tree:
                 top = nodes[current].element
                 links -= tag == "a"
                 kept -= tag == "pre"
-                if breaks:
+                if last is not BREAK and tag in breaking:
                     pieces.append(last := BREAK)
                     owner.append(current)
                     linked.append(False)
@@ -199,19 +204,35 @@ def read_tree(body: dom.Element) -> Tree:
     return tree
 
 
-def _names_of(attributes: Mapping[str, str]) -> str:
-    name, ident = attributes.get("class", ""), attributes.get("id", "")
-    hidden = "hidden" in attributes or ("style" in attributes and HIDDEN.search(attributes["style"]))
+def _names_of(tree: Tree, attributes: Iterable[tuple[str, str]]) -> str:
+    """The names of the next node. What else its attributes say is noted in ``tree``."""
+    name = ident = ""
+    hidden = timed = False
+    for key, value in attributes:
+        if key == "class":
+            name = value
+            tree.named[name].append(len(tree.nodes))
+        elif key == "href" or key == "src":  # most of the others
+            pass
+        elif key == "id":
+            tree.values[key][len(tree.nodes)] = value
+            ident = "#" + "".join(_DIGITS.sub("", value[:MAX_NAME_CHARS]).split()) if value else ""
+        elif key == "hidden" or (key == "style" and HIDDEN.search(value)):
+            hidden = True
+        elif key in TIME_NAMES:
+            timed = True
+        elif key in KEPT:
+            tree.values[key][len(tree.nodes)] = value
+    if timed:
+        tree.timed.append(len(tree.nodes))
     names = _names(name, ident) if name or ident else ""
     return f"{names or ' '}{HIDDEN_WORD} " if hidden else names
 
 
 @lru_cache(maxsize=4096)
 def _names(name: str, ident: str) -> str:
-    words = _DIGITS.sub("", name[:MAX_NAME_CHARS]).split()
-    if ident:
-        words.append("#" + "".join(_DIGITS.sub("", ident[:MAX_NAME_CHARS]).split()))
-    return f" {' '.join(words)} " if words else ""
+    words = " ".join([*_DIGITS.sub("", name[:MAX_NAME_CHARS]).split(), *([ident] if ident else [])])
+    return f" {words} " if words else ""
 
 
 def steps_of(tags: Sequence[str]) -> list[str]:
