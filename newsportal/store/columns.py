@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -73,12 +73,12 @@ def to_json(value: Any) -> Any:
         return [to_json(item) for item in value]
     if is_dataclass(value):
         pairs = ((field, getattr(value, field.name)) for field in fields(value))
-        return {field.name: to_json(item) for field, item in pairs if item != _default_of(field)}
+        return {
+            field.name: to_json(item)
+            for field, item in pairs
+            if item != (field.default if field.default_factory is MISSING else field.default_factory())
+        }
     return value
-
-
-def _default_of(field: Field[Any]) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def build(type_: type[T], values: Mapping[Any, Any], **convert: Callable[[Any], Any]) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -94,14 +94,15 @@ def read(folder: Path) -> Gold:
 def row(gold: Gold, found: Finder | Stored) -> dict[str, Any]:
     """A finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` where there are no pairs."""
     start, documents = perf_counter(), tracked(gold.documents, "comparing", beside_output=True)
+    answers = found.judge_all(documents) if isinstance(found, Stored) else ((one.id, found.judge(one).duplicate_of) for one in documents)
     if gold.clusters:
-        score, subsets = per_document(_answers(found, documents), gold.clusters), None
+        score, subsets = per_document(answers, gold.clusters), None
     else:
         if isinstance(found, Judge):  # it tells all its matches; of others those count within the groups that their answers join
             matches = ((one.id, match.duplicate_of) for one in documents for match in found.matches(one))
             pairs = {frozenset((first, second)) for first, second in matches if second is not None}
         else:
-            pairs = joined(_answers(found, documents))
+            pairs = joined(answers)
         score = per_pair(pairs, gold.pairs["dup"] | gold.pairs["subset"], gold.pairs["partial"])
         subsets = Score(len(pairs & gold.pairs["subset"]), 0, len(gold.pairs["subset"])).recall
     took = perf_counter() - start
@@ -110,13 +111,6 @@ def row(gold: Gold, found: Finder | Stored) -> dict[str, Any]:
         "documents": len(gold.documents),
         "per_second": round(len(gold.documents) / max(took, 1e-9), 1),
     }
-
-
-def _answers(found: Finder | Stored, documents: Iterable[Document]) -> Iterator[tuple[str, str | None]]:
-    """Of each document the one that it repeats."""
-    if isinstance(found, Stored):
-        return found.judge_all(documents)
-    return ((one.id, found.judge(one).duplicate_of) for one in documents)
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
@@ -150,22 +144,18 @@ class Stored:
         """Of each document the one whose article the store folded it on."""
         waiting = iter(documents)
         while batch := list(islice(waiting, BATCH)):
-            yield from self._judged(batch)
-
-    def _judged(self, batch: Sequence[Document]) -> Iterator[tuple[str, str | None]]:
-        self._now = max(self._now, *(document.published or self._now for document in batch))
-        added = self._store.add_all([(self._article(one), fold_keys(one.title, one.text)) for one in batch], now=self._now)
-        self._ids.update((new.id, document.id) for new, document in zip(added, batch, strict=True))
-        kept = {article.id: article.fold_of for article in self._store.articles([new.id for new in added if new.outcome != "stored"])}
-        for new, document in zip(added, batch, strict=True):
-            of = kept.get(new.id)
-            yield document.id, self._ids[of] if of else None
+            self._now = max(self._now, *(document.published or self._now for document in batch))
+            added = self._store.add_all([(self._article(one), fold_keys(one.title, one.text)) for one in batch], now=self._now)
+            self._ids.update((new.id, document.id) for new, document in zip(added, batch, strict=True))
+            kept = {article.id: article.fold_of for article in self._store.articles([new.id for new in added if new.outcome != "stored"])}
+            for new, document in zip(added, batch, strict=True):
+                of = kept.get(new.id)
+                yield document.id, self._ids[of] if of else None
 
     def _article(self, document: Document) -> Article:
-        url = document.url or f"https://{document.id}.invalid/"
         return Article(
-            url=url, link=Link(url=url, source="evaluate"), fetched=self._now, identity=document.id, title=document.title,
-            text=document.text, published=document.published,
+            url=(url := document.url or f"https://{document.id}.invalid/"), link=Link(url=url, source="evaluate"), fetched=self._now,
+            identity=document.id, title=document.title, text=document.text, published=document.published,
         )  # fmt: skip
 
 

@@ -81,16 +81,12 @@ def nearest(documents: Sequence[Document], threshold: float = NEAREST) -> dict[s
     found: dict[str, str] = {}
     start = 0
     for at, document in enumerate(documents):
-        while _is_past(documents[start], document):
+        while (earlier := documents[start].published) and document.published and document.published - earlier > REACH:
             start += 1
         likeness = (rows[start:at] @ rows[at].T).toarray().ravel() if at > start else np.zeros(0)
         best = int(likeness.argmax()) if likeness.size else -1
         found[document.id] = found[documents[start + best].id] if best >= 0 and likeness[best] >= threshold else document.id
     return found
-
-
-def _is_past(earlier: Document, document: Document) -> bool:
-    return bool(earlier.published and document.published and document.published - earlier.published > REACH)
 
 
 def centroid(documents: Sequence[Document], threshold: float = CENTROID) -> dict[str, str]:

@@ -90,7 +90,8 @@ class Library:
         branch = self.branch(address.site)
         branch.waiting.pop((address.directory, address.leaf), None)
         for (directory, leaf), other in reversed(branch.waiting.items()):
-            above = _common(address.directory, directory)  # at most ``reach - 1`` levels above the deeper of both
+            same = takewhile(lambda pair: pair[0] == pair[1], zip(address.directory, directory, strict=False))
+            above = tuple(name for name, _ in same)  # at most ``reach - 1`` levels above the deeper of both
             near = len(above) > max(len(address.directory), len(directory)) - reach
             if near and (template := compare(layout, other)) is not None:
                 del branch.waiting[directory, leaf]
@@ -143,10 +144,6 @@ class Library:
 
     def __iter__(self) -> Iterator[tuple[str, Directory, Template]]:
         return ((site, place, one) for site, branch in self.sites.items() for place, here in branch.templates.items() for one in here)
-
-
-def _common(first: Directory, second: Directory) -> Directory:
-    return tuple(mine for mine, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _agreeing(branch: Branch, directory: Directory, template: Template) -> list[Template]:
