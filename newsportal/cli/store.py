@@ -25,7 +25,6 @@ from newsportal.messages import local
 from newsportal.search.base import Index
 from newsportal.services import retention
 from newsportal.services.accounts import open_accounts
-from newsportal.services.recommending.parts import alpha_of
 from newsportal.sources import find
 from newsportal.sources.uris import mask
 from newsportal.store import open_store
@@ -123,6 +122,8 @@ def prune(
     sources: SourcesFile = None,
 ) -> None:
     """Delete what is older than `retention` allows, and count it by reason. May be stopped at any time."""
+    from newsportal.services.recommending.parts import alpha_of  # SciPy: the other commands start without it
+
     with open_record(sources) as (known, store), closing(open_accounts(known.accounts_uri)) as accounts:
         done = retention.prune(
             *(store, accounts, known.retention), alpha=alpha_of(store), now=datetime.now(UTC), dry_run=dry_run, vacuum=vacuum

@@ -22,8 +22,7 @@ from newsportal.cli.pictures import figures, summary
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.messages import format_time
 from newsportal.services.accounts import open_accounts
-from newsportal.services.editing import drafts
-from newsportal.services.editing.drafts import Draft, correction, details, draft_of
+from newsportal.services.editing.drafts import Draft, Editor, correction, draft_of
 from newsportal.services.events.editing import Log, unlogged
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.results import StoredArticle, Story
@@ -47,10 +46,9 @@ def fold(
     sources: SourcesFile = None,
 ) -> None:
     """Move an article, and later reposts of its text, into another story."""
-    with changing(sources) as (store, log):
-        moved = drafts.fold(store, article, story_of(store, story).id, now=datetime.now(UTC))
-        log("article.fold", article, {"from": moved.came_from, "to": moved.story})
-        _print(story_of(store, moved.story), as_json, store)
+    with editing(sources) as editor:
+        moved = editor.fold(article, story_of(editor.store, story).id)
+        _print(story_of(editor.store, moved.story), as_json, editor.store)
 
 
 def unfold(
@@ -59,10 +57,8 @@ def unfold(
     sources: SourcesFile = None,
 ) -> None:
     """Take an article out of its story into one of its own. Undo it with fold."""
-    with changing(sources) as (store, log):
-        moved = drafts.unfold(store, article, now=datetime.now(UTC))
-        log("article.unfold", article, {"from": moved.came_from, "to": moved.story})
-        _print(story_of(store, moved.story), as_json, store)
+    with editing(sources) as editor:
+        _print(story_of(editor.store, editor.unfold(article).story), as_json, editor.store)
 
 
 def story_of(store: Store, id: str) -> Story:
@@ -146,6 +142,12 @@ def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
             yield store, lambda action, thing, details: accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
 
 
+@contextmanager
+def editing(sources: Path | None) -> Iterator[Editor]:
+    with changing(sources) as (store, log):
+        yield Editor(store, getpass.getuser(), datetime.now(UTC), log)
+
+
 def correct(
     article: Named,
     title: Annotated[str | None, typer.Option(help="Its title.")] = None,
@@ -156,7 +158,8 @@ def correct(
     sources: SourcesFile = None,
 ) -> None:
     """Correct an article, whatever its page says later. Without options: print its text."""
-    with changing(sources) as (store, log):
+    with editing(sources) as editor:
+        store = editor.store
         known = _article(store, article)
         draft = draft_of(known)
         if all(value is None for value in (title, author, published, text)):
@@ -172,20 +175,15 @@ def correct(
             changes = correction(known, wanted)
         except ValueError as mark:
             raise NewsportalError(f"the text has a part {mark} that is not in this article; newsportal story correct {article}") from mark
-        number = store.correct(article, changes, by=getpass.getuser(), now=datetime.now(UTC), seen=known.revision)
-        if number != known.revision:
-            log("article.correct", article, {"revision": number, **details(known, changes)})
+        number = editor.correct(known, changes)
         _print_article(_article(store, article), as_json, f"revision {number}, corrected: {', '.join(changes) or 'nothing'}")
 
 
 def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
     """Take back all that editors corrected."""
-    with changing(sources) as (store, log):
-        known = _article(store, article)
-        number = store.withdraw(article, now=datetime.now(UTC))
-        if number != known.revision:
-            log("article.withdraw", article, {"revision": number, "fields": list(known.corrected_fields)})
-        _print_article(_article(store, article), as_json, f"revision {number}, as its page says")
+    with editing(sources) as editor:
+        number = editor.withdraw(_article(editor.store, article))
+        _print_article(_article(editor.store, article), as_json, f"revision {number}, as its page says")
 
 
 def hide(
@@ -196,19 +194,15 @@ def hide(
     sources: SourcesFile = None,
 ) -> None:
     """Hide articles from readers and destinations. They stay stored."""
-    with changing(sources) as (store, log):
-        hidden = store.hide(_meant(store, article, whole), by=getpass.getuser(), reason=reason, now=datetime.now(UTC))
-        for id in hidden:
-            log("article.hide", id, {"reason": reason})
+    with editing(sources) as editor:
+        hidden = editor.hide(_meant(editor.store, article, whole), reason)
     typer.echo(json.dumps({"hidden": hidden}) if as_json else f"{counted(len(hidden), 'article')} hidden")
 
 
 def reveal(article: Several, whole: Whole = False, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
     """Show hidden articles again."""
-    with changing(sources) as (store, log):
-        shown = store.show(_meant(store, article, whole), now=datetime.now(UTC))
-        for id in shown:
-            log("article.show", id, {})
+    with editing(sources) as editor:
+        shown = editor.show(_meant(editor.store, article, whole))
     typer.echo(json.dumps({"shown": shown}) if as_json else f"{counted(len(shown), 'article')} shown again")
 
 

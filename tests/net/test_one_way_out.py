@@ -44,7 +44,7 @@ DRIVERS = {
     "elasticsearch": ("search/", "services/publishing/"),
     "elastic_transport": ("search/", "services/publishing/"),
     "pyspark": ("services/spark.py",),
-    "apprise": ("services/alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
+    "apprise": ("services/alerts/services.py",),  # the operator's own mail server, and addresses that an administrator alone may name
     "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts
     "scrapyd": (),
     "scrapyd_client": ("cli/deploy.py",),

@@ -150,7 +150,7 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
             title=given.get("title") or draft.title, lines=given.get("lines"),
             published=given.get("published", draft.published), author=given.get("author", draft.author) or "",
         ))  # fmt: skip
-        article_changes.correct(visit, article, said, sent.revision)
+        article_changes.editor(visit).correct(article, said, sent.revision)
     except ValueError as mark:
         raise ApiError(422, "no-such-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
     except Superseded as error:
@@ -162,7 +162,7 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
 
 @router.delete("/articles/{id}/correction", summary="Take back what editors corrected")
 def withdraw(visit: Here, id: str) -> WholeState:
-    article_changes.withdraw(visit, _article(visit, id))
+    article_changes.editor(visit).withdraw(_article(visit, id))
     return _whole(_article(visit, id))
 
 
@@ -200,24 +200,24 @@ def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] 
 def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> Moved:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="not-folded", remedy="Name another story."):
-        return article_changes.put_into(visit, id, story)
+        return article_changes.editor(visit).fold(id, story)
 
 
 @router.post("/articles/{id}/unfold", summary="Take an article out into a story of its own", responses=describe(409))
 def unfold(visit: Here, id: str) -> Moved:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="alone"):
-        return article_changes.take_out(visit, id)
+        return article_changes.editor(visit).unfold(id)
 
 
 @router.post("/articles/hide", summary="Hide articles from readers")
 def hide(visit: Here, sent: HideIn) -> Changed:
-    return Changed(articles=article_changes.hide_all(visit, sent.articles, sent.reason))
+    return Changed(articles=article_changes.editor(visit).hide(sent.articles, sent.reason))
 
 
 @router.post("/articles/show", summary="Show hidden articles again")
 def show(visit: Here, sent: ShowIn) -> Changed:
-    return Changed(articles=article_changes.show_all(visit, sent.articles))
+    return Changed(articles=article_changes.editor(visit).show(sent.articles))
 
 
 @router.post("/articles/category", summary="Give many articles a category")

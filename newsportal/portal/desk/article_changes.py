@@ -14,40 +14,25 @@ from newsportal.items import TopicMark
 from newsportal.portal.access import log
 from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Visit
-from newsportal.services.editing.drafts import TOLD, Moved, details, fold, unfold
+from newsportal.services.editing.drafts import TOLD, Editor
 from newsportal.store.article_rows import EDITOR
-from newsportal.store.corrections import Correction
 from newsportal.store.results import Marking, StoredArticle
 
 MOST_CAPTION: Final = 2000  # characters of a caption; more is a text that was put into the wrong field
-MOST_REASON: Final = 300  # characters of why an article is hidden
 
 
 def editor_name(visit: Visit) -> str:
     return visit.signed_in.person.name if visit.signed_in is not None else ""
 
 
+def editor(visit: Visit) -> Editor:
+    """Who asks, as services know him."""
+    return Editor(visit.portal.store, **by_editor(visit))
+
+
 def by_editor(visit: Visit) -> dict[str, Any]:
     """Under whose name a service makes a change, when, and how it is written down."""
     return {"by": editor_name(visit), "now": visit.portal.now(), "log": partial(log, visit.request)}
-
-
-def correct(visit: Visit, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
-    """Put an editor's words in place of the page's; answers the article's state. ``seen``: the state he saw, by default ``article``'s.
-    Raises ``Superseded`` and ``StoreError``."""
-    state = article.revision if seen is None else seen
-    number = visit.portal.store.correct(article.id, said, by=editor_name(visit), now=visit.portal.now(), seen=state)
-    if number != article.revision:
-        log(visit.request, "article.correct", article.id, {"revision": number, **details(article, said)})
-    return number
-
-
-def withdraw(visit: Visit, article: StoredArticle) -> int:
-    """The article says again what its page says; answers its state."""
-    number = visit.portal.store.withdraw(article.id, now=visit.portal.now())
-    if number != article.revision:
-        log(visit.request, "article.withdraw", article.id, {"revision": number, "fields": list(article.corrected_fields)})
-    return number
 
 
 def caption(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:
@@ -60,37 +45,6 @@ def caption(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:
     if number:
         log(visit.request, "article.caption", id, {"captions": changed})
     return number
-
-
-def put_into(visit: Visit, article_id: str, story_id: str) -> Moved:
-    """Raises ``StoreError`` if either is unknown, or the article is there already."""
-    moved = fold(visit.portal.store, article_id, story_id, now=visit.portal.now())
-    log(visit.request, "article.fold", article_id, {"from": moved.came_from, "to": moved.story})
-    return moved
-
-
-def take_out(visit: Visit, article_id: str) -> Moved:
-    """Raises ``StoreError`` if the article is unknown, or alone in its story."""
-    moved = unfold(visit.portal.store, article_id, now=visit.portal.now())
-    log(visit.request, "article.unfold", article_id, {"from": moved.came_from, "to": moved.story})
-    return moved
-
-
-def hide_all(visit: Visit, ids: Collection[str], reason: str) -> list[str]:
-    """Hide these; answers those that were not hidden."""
-    why = reason.strip()[:MOST_REASON]
-    hidden = visit.portal.store.hide(ids, by=editor_name(visit), reason=why, now=visit.portal.now())
-    for id in hidden:
-        log(visit.request, "article.hide", id, {"reason": why})
-    return hidden
-
-
-def show_all(visit: Visit, ids: Collection[str]) -> list[str]:
-    """Show these again; answers those that were hidden."""
-    shown = visit.portal.store.show(ids, now=visit.portal.now())
-    for id in shown:
-        log(visit.request, "article.show", id)
-    return shown
 
 
 def judge(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by: str) -> list[str]:
@@ -141,7 +95,7 @@ class Done:
 
 def _show(visit: Visit, ids: Sequence[str], _sent: Mapping[str, str]) -> Details:
     reasons = {one.id: one.hidden_reason for one in visit.portal.store.articles(ids)}
-    return {"before": {id: reasons.get(id) or "" for id in show_all(visit, ids)}}
+    return {"before": {id: reasons.get(id) or "" for id in editor(visit).show(ids)}}
 
 
 def _category(visit: Visit, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
@@ -152,7 +106,7 @@ def _category(visit: Visit, ids: Sequence[str], sent: Mapping[str, str]) -> Deta
 
 
 WAYS: Final[Mapping[str, Callable[[Visit, Sequence[str], Mapping[str, str]], Details]]] = {
-    "hide": lambda visit, ids, sent: {"before": dict.fromkeys(hide_all(visit, ids, sent.get("reason", "")))},
+    "hide": lambda visit, ids, sent: {"before": dict.fromkeys(editor(visit).hide(ids, sent.get("reason", "")))},
     "show": _show,
     "category": _category,
     "topic": lambda visit, ids, sent: {"before": dict.fromkeys(put_under(visit, ids, topic := sent.get("topic", ""))), "topic": topic},
@@ -181,7 +135,7 @@ def _hidden_again(visit: Visit, told: Mapping[str, Any]) -> int:
     by_reason: dict[str, list[str]] = {}
     for id, reason in told["before"].items():
         by_reason.setdefault(reason, []).append(id)
-    return sum(len(hide_all(visit, ids, reason)) for reason, ids in by_reason.items())
+    return sum(len(editor(visit).hide(ids, reason)) for reason, ids in by_reason.items())
 
 
 def _judged_back(visit: Visit, told: Mapping[str, Any]) -> int:
@@ -192,7 +146,7 @@ def _judged_back(visit: Visit, told: Mapping[str, Any]) -> int:
 
 
 BACK: Final[Mapping[str, Callable[[Visit, Mapping[str, Any]], int]]] = {
-    "hide": lambda visit, told: len(show_all(visit, list(told["before"]))),
+    "hide": lambda visit, told: len(editor(visit).show(list(told["before"]))),
     "show": _hidden_again,
     "category": _judged_back,
     "topic": lambda visit, told: len(out_of_topic(visit, list(told["before"]), told["topic"])),

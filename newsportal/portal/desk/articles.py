@@ -14,8 +14,7 @@ from newsportal.errors import StoreError
 from newsportal.portal.access import needs
 from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.desk import article_changes
-from newsportal.portal.desk.article_changes import WAYS, Version, change, hide_all, judge, page_of, show_all, take_back
+from newsportal.portal.desk.article_changes import WAYS, Version, change, editor, judge, page_of, take_back
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
@@ -92,7 +91,7 @@ def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
 def hide(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``reason``; ``whole``: all versions of the story."""
     whole, here = bool(sent.get("whole")), page_of(article)
-    hidden = hide_all(visit, _meant(visit, article, whole), sent.get("reason", ""))
+    hidden = editor(visit).hide(_meant(visit, article, whole), sent.get("reason", ""))
     message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
     return notify(request, here, message, undo=f"{here}/show{'?whole=1' if whole else ''}" if hidden else None)
 
@@ -100,7 +99,7 @@ def hide(request: Request, visit: Here, article: Version, sent: Form) -> Respons
 @router.post("/story/{story_id}/{article_id}/show")
 def show(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``whole``: all versions of the story."""
-    show_all(visit, _meant(visit, article, bool({**sent, **request.query_params}.get("whole"))))
+    editor(visit).show(_meant(visit, article, bool({**sent, **request.query_params}.get("whole"))))
     return notify(request, page_of(article), _("Readers can see it again."))
 
 
@@ -169,7 +168,7 @@ def fold_candidates(visit: Here, article: Version) -> Response:
 def fold_article(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``story`` in the form, or in the address (a link that takes something back)."""
     try:
-        moved = article_changes.put_into(visit, article.id, story_id_of(sent.get("story") or request.query_params.get("story", "")))
+        moved = editor(visit).fold(article.id, story_id_of(sent.get("story") or request.query_params.get("story", "")))
     except StoreError:
         wrong = _("There is no such story, or the article is in it already: choose another one.")
         return _fold_page(visit, article, visit.say(wrong))
@@ -181,7 +180,7 @@ def fold_article(request: Request, visit: Here, article: Version, sent: Form) ->
 @router.post("/story/{story_id}/{article_id}/unfold")
 def take_out(request: Request, visit: Here, article: Version) -> Response:
     try:
-        moved = article_changes.take_out(visit, article.id)
+        moved = editor(visit).unfold(article.id)
     except StoreError:
         return notify(request, page_of(article), _("The article is a story of its own already."))
     undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"

@@ -79,7 +79,7 @@ def save(request: Request, visit: Here, article: Version, sent: Form) -> Respons
     if not sheet.correction:
         return notify(request, here, _("Nothing was changed."))
     try:
-        article_changes.correct(visit, article, sheet.correction)
+        article_changes.editor(visit).correct(article, sheet.correction)
     except Superseded:
         return save(request, visit, version_of(request, article.story_id, article.id), FormFields({**sent, "seen": "-1"}))
     return notify(request, here, _("The correction was saved."), undo=f"{here}/withdraw" if article.corrected is None else None)
@@ -88,7 +88,7 @@ def save(request: Request, visit: Here, article: Version, sent: Form) -> Respons
 @router.post("/story/{story_id}/{article_id}/withdraw")
 def withdraw(request: Request, visit: Here, article: Version) -> Response:
     """The article says again what its page said last."""
-    article_changes.withdraw(visit, article)
+    article_changes.editor(visit).withdraw(article)
     return notify(request, page_of(article), _("The article was reset to the text of its page."))
 
 

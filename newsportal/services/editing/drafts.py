@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
@@ -208,6 +208,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
+MOST_REASON: Final = 300  # characters of why an article is hidden
 BY_HAND: Final = "by-hand"  # the reason of a fold that an editor made
 
 
@@ -223,26 +224,67 @@ class Moved:
     )
 
 
-def fold(store: Store, article_id: str, story_id: str, *, now: datetime) -> Moved:
-    """Move an article into the story of that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there already."""
-    came_from = _where(store, article_id)
-    target = store.story(story_id, hidden=True)
-    if target is None:
-        raise StoreError(f"no story {story_id!r}")
-    if target.id == came_from:
-        raise StoreError(f"article {article_id!r} is in that story already")
-    store.fold(article_id, target.id, reason=BY_HAND, now=now)
-    left = store.story(came_from, hidden=True)
-    return Moved(article_id, target.id, came_from, came_from if left is not None and left.id == came_from else None)
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """Who changes articles, and when. Each change is written down by ``log``: action, id, details."""
 
+    store: Store
+    by: str
+    now: datetime
+    log: Callable[[str, str, Mapping[str, Any]], None]
 
-def unfold(store: Store, article_id: str, *, now: datetime) -> Moved:
-    """Take an article out into a story of its own. Raises ``StoreError`` if it is unknown, or alone."""
-    came_from = _where(store, article_id)
-    story_id = store.unfold(article_id, now=now)
-    if story_id == came_from:
-        raise StoreError(f"article {article_id!r} is alone in its story")
-    return Moved(article_id, story_id, came_from, came_from)
+    def correct(self, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
+        """Put an editor's words in place of the page's; answers the article's state. ``seen``: the state he saw, by default ``article``'s.
+        Raises ``Superseded`` and ``StoreError``."""
+        state = article.revision if seen is None else seen
+        number = self.store.correct(article.id, said, by=self.by, now=self.now, seen=state)
+        if number != article.revision:
+            self.log("article.correct", article.id, {"revision": number, **details(article, said)})
+        return number
+
+    def withdraw(self, article: StoredArticle) -> int:
+        """The article says again what its page says; answers its state."""
+        number = self.store.withdraw(article.id, now=self.now)
+        if number != article.revision:
+            self.log("article.withdraw", article.id, {"revision": number, "fields": list(article.corrected_fields)})
+        return number
+
+    def hide(self, ids: Collection[str], reason: str) -> list[str]:
+        """Hide these; answers those that were not hidden."""
+        why = reason.strip()[:MOST_REASON]
+        hidden = self.store.hide(ids, by=self.by, reason=why, now=self.now)
+        for id in hidden:
+            self.log("article.hide", id, {"reason": why})
+        return hidden
+
+    def show(self, ids: Collection[str]) -> list[str]:
+        """Show these again; answers those that were hidden."""
+        shown = self.store.show(ids, now=self.now)
+        for id in shown:
+            self.log("article.show", id, {})
+        return shown
+
+    def fold(self, article_id: str, story_id: str) -> Moved:
+        """Move an article into the story of that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there."""
+        came_from = _where(self.store, article_id)
+        target = self.store.story(story_id, hidden=True)
+        if target is None:
+            raise StoreError(f"no story {story_id!r}")
+        if target.id == came_from:
+            raise StoreError(f"article {article_id!r} is in that story already")
+        self.store.fold(article_id, target.id, reason=BY_HAND, now=self.now)
+        left = self.store.story(came_from, hidden=True)
+        self.log("article.fold", article_id, {"from": came_from, "to": target.id})
+        return Moved(article_id, target.id, came_from, came_from if left is not None and left.id == came_from else None)
+
+    def unfold(self, article_id: str) -> Moved:
+        """Take an article out into a story of its own. Raises ``StoreError`` if it is unknown, or alone."""
+        came_from = _where(self.store, article_id)
+        story_id = self.store.unfold(article_id, now=self.now)
+        if story_id == came_from:
+            raise StoreError(f"article {article_id!r} is alone in its story")
+        self.log("article.unfold", article_id, {"from": came_from, "to": story_id})
+        return Moved(article_id, story_id, came_from, came_from)
 
 
 def _where(store: Store, article_id: str) -> str:
