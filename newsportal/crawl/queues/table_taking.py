@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, exists, func, select, update
+from sqlalchemy import Select, bindparam, exists, func, select, union_all, update
 
 from newsportal.crawl.queues import table_workers
 from newsportal.crawl.queues.base import Lease, Taken
@@ -37,17 +37,16 @@ READY = (
     .order_by(LINKS.c.precedence, LINKS.c.number)
     .limit(bindparam("most"))
 )
-OPEN = (
-    select(LINES.c.host, LINES.c.top, LINES.c.free_at)
-    .where(
-        LINES.c.queue == bindparam("q"),
-        LINES.c.holder == bindparam("of"),
-        LINES.c.resting == 0,
-        LINES.c.ready > 0,
-    )
-    .order_by(LINES.c.top, LINES.c.free_at, LINES.c.host)
-    .limit(bindparam("most"))
-)
+
+
+def _open(of: str, most: str) -> Select[Any]:
+    lines = (LINES.c.queue == bindparam("q"), LINES.c.holder == bindparam(of), LINES.c.resting == 0, LINES.c.ready > 0)
+    asked = select(LINES.c.host, LINES.c.top, LINES.c.free_at, LINES.c.holder).where(*lines)
+    return asked.order_by(LINES.c.top, LINES.c.free_at, LINES.c.host).limit(bindparam(most))
+
+
+OPEN = _open("of", "most")
+OPEN_HERE = union_all(*(select(_open(of, f"most_{of}").subquery()) for of in ("own", "reserved", "free")))
 SUSPECT = (
     select(*TASK, LINKS.c.since)
     .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect")
@@ -70,18 +69,30 @@ OPEN_SOON = (
     .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, (LINES.c.resting == 0) | (LINES.c.free_at <= bindparam("until")))
     .limit(bindparam("most"))
 )
-FOR_EVER: Final = 1e300
+
+
+class Asks(NamedTuple):
+    """What a worker's row says. ``hungry``: until when it counts as such."""
+
+    delay: float
+    hungry: float
+    draining: int
+
+
+NOTHING: Final = Asks(0.0, 0.0, 0)
 
 
 @dataclass(slots=True)
 class Taking:
     """One call. ``number``: tasks that are asked for, none beside a suspect. ``held_by_host``: tasks that the worker has of each host.
-    ``draining``: it makes room for a suspect."""
+    ``asks``: what its row says. ``held``: its hosts, once they were looked up. ``draining``: it makes room for a suspect."""
 
     number: int
     delay: float
     ahead: float
     held_by_host: Mapping[str, int]
+    asks: Asks = NOTHING
+    held: dict[str, float] | None = None
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
     draining: bool = False
@@ -111,14 +122,17 @@ def _may_take(turn: Turn, taking: Taking) -> bool:
 
 def take(turn: Turn, taking: Taking) -> Taken:
     turn.wake(WAKE)
-    table_workers.ripen(turn, taking.ahead)
     turn.settle()
+    table_workers.ripen(turn, taking.ahead)
     if taking.number > 0:
         _fill(turn, taking)
     turn.settle()
     hungry = len(taking.leases) < taking.number
-    state = {"delay": taking.delay, "hungry": turn.ticks + HUNGER if hungry else 0.0, "draining": int(taking.draining)}
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(state))
+    asks = Asks(taking.delay, turn.ticks + HUNGER if hungry else 0.0, int(taking.draining))
+    before, prolonged = taking.asks, hungry and taking.asks.hungry > turn.ticks + HUNGER / 2
+    if asks != (before._replace(hungry=asks.hungry) if prolonged else before):
+        turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(asks._asdict()))
+        taking.asks = asks
     if hungry:
         request_hosts(turn)
     return _taken(turn, taking)
@@ -130,8 +144,9 @@ def _taken(turn: Turn, taking: Taking) -> Taken:
     if waiting:
         full = 0 < taking.number <= len(taking.leases)
         waits.append(0.0 if full else POLL if taking.delay <= 0 else min(POLL, taking.delay))
-    held, yielded = table_workers.held_hosts(turn)
-    return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), held, yielded)
+    if taking.held is None:
+        taking.held, taking.yielded = table_workers.held_hosts(turn)
+    return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), taking.held, taking.yielded)
 
 
 def _fill(turn: Turn, taking: Taking) -> None:
@@ -144,7 +159,7 @@ def _fill(turn: Turn, taking: Taking) -> None:
             return
     share, own, poorer = _poorer(turn)
     _reserve(turn, own - share, poorer)
-    taking.yielded = table_workers.held_hosts(turn)[1]
+    taking.held, taking.yielded = table_workers.held_hosts(turn)
     _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
     if empty and not taking.leases:
         _take_suspect(turn, taking, suspects)
@@ -153,10 +168,11 @@ def _fill(turn: Turn, taking: Taking) -> None:
 def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     """``allowance``: how many free hosts this worker may take on."""
     full = {host for host, number in taking.held_by_host.items() if number >= taking.places} | taking.yielded
-    own = _lines(turn, turn.worker, taking.number + len(full))  # more than can be served, if the first ones cannot
-    reserved = _lines(turn, -turn.worker, taking.number, turn.ticks + taking.ahead)
-    free = _lines(turn, 0, min(taking.number, allowance))
-    found = [line for line in [*own, *reserved, *free] if line[0] not in full]
+    holders = {"own": turn.worker, "reserved": -turn.worker, "free": 0}
+    limits = {"most_own": taking.number + len(full), "most_reserved": taking.number, "most_free": min(taking.number, allowance)}
+    until = turn.ticks + taking.ahead  # more of its own than can be served, if the first ones cannot
+    lines = turn.connection.execute(OPEN_HERE, {"q": turn.queue, **holders, **limits}).all()
+    found = [(host, top) for host, top, free_at, of in lines if host not in full and (of >= 0 or free_at <= until)]
     found.sort(key=lambda line: line[1])
     even = max(1, taking.number // max(1, len(found)))
     got: Counter[str] = Counter()
@@ -175,16 +191,13 @@ def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
             rows += ready
         turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
         taking.leases += [Lease(task_of(one), one.tries) for one in rows]
-    mine = {host for host, _ in own}
-    table_workers.take_hosts(turn, [host for host in got if host not in mine])
+    _hold(turn, taking, [host for host in got if host not in (taking.held or {})])
 
 
-def _lines(turn: Turn, holder: int, limit: int, until: float = FOR_EVER) -> list[tuple[str, int]]:
-    """Hosts of this queue with ready rows that may be asked by then, the most urgent first."""
-    if limit <= 0:
-        return []
-    found = turn.connection.execute(OPEN, {"q": turn.queue, "of": holder, "most": limit}).all()
-    return [(host, top) for host, top, free_at in found if free_at <= until]
+def _hold(turn: Turn, taking: Taking, hosts: Sequence[str]) -> None:
+    held = table_workers.take_hosts(turn, hosts)
+    if taking.held is not None:
+        taking.held.update(held)
 
 
 def _take_suspect(turn: Turn, taking: Taking, suspects: Sequence[Any]) -> bool:
@@ -197,7 +210,7 @@ def _take_suspect(turn: Turn, taking: Taking, suspects: Sequence[Any]) -> bool:
         if row.lane is not None and turn.connection.scalar(busy.limit(1)) is not None:
             continue
         turn.move([row], LEASED, worker=turn.worker)
-        table_workers.take_hosts(turn, [row.host])
+        _hold(turn, taking, [row.host])
         taking.leases = [Lease(task_of(row), row.tries)]
         return True
     return False
@@ -249,5 +262,5 @@ def request_hosts(turn: Turn) -> None:
     asked = select(LINES.c.holder).where(LINES.c.queue == turn.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
     own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
     for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
-        for host, _ in _lines(turn, number, MAX_WANTED):
+        for host, *_ in turn.connection.execute(OPEN, {"q": turn.queue, "of": number, "most": MAX_WANTED}).all():
             table_workers.want(turn, host)
