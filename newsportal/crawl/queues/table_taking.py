@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import ceil
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Select, bindparam, exists, func, select, union_all, update
+from sqlalchemy import CompoundSelect, Select, bindparam, exists, func, select, union_all, update
 
 from newsportal.crawl.queues import table_workers
 from newsportal.crawl.queues.base import Lease, Taken
+from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, TASK, Row, Turn, task_of
 from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS
 
@@ -29,19 +31,26 @@ MANY: Final = 4096  # more hosts than this need not be counted to be shared fair
 SUSPECTS: Final = 32  # suspects that are looked at, at most, for one whose host is free
 MAX_WANTED: Final = 16  # hosts of another queue's worker that are asked for at once
 SOME: Final = 100  # hosts whose waiting rows are added up: whether something waits matters, and not how much
+HOSTS_AT_ONCE: Final = 64  # whose rows are read in one statement
 ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
 
-READY = (
-    select(*TASK)
-    .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "ready", LINKS.c.host == bindparam("h"))
-    .order_by(LINKS.c.precedence, LINKS.c.number)
-    .limit(bindparam("most"))
-)
+
+@cache
+def _ready(hosts: int) -> CompoundSelect[Any]:
+    """The first rows of so many hosts."""
+    of_host = (
+        select(*TASK)
+        .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "ready", LINKS.c.host == bindparam(f"host{n}"))
+        .order_by(LINKS.c.precedence, LINKS.c.number)
+        .limit(bindparam(f"most{n}"))
+        for n in range(hosts)
+    )
+    return union_all(*(select(rows.subquery()) for rows in of_host))
 
 
 def _open(of: str, most: str) -> Select[Any]:
     lines = (LINES.c.queue == bindparam("q"), LINES.c.holder == bindparam(of), LINES.c.resting == 0, LINES.c.ready > 0)
-    asked = select(LINES.c.host, LINES.c.top, LINES.c.free_at, LINES.c.holder).where(*lines)
+    asked = select(LINES.c.host, LINES.c.top, LINES.c.ready, LINES.c.free_at, LINES.c.holder).where(*lines)
     return asked.order_by(LINES.c.top, LINES.c.free_at, LINES.c.host).limit(bindparam(most))
 
 
@@ -63,7 +72,15 @@ OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
 CONCERNS = select(
     exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect"),
     exists().where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now")),
-)  # what is to be written about though nothing can be taken: suspects, and workers that lack hosts
+    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == LATER),
+    exists().where(LINES.c.queue == bindparam("q"), LINES.c.resting == 1, LINES.c.free_at <= bindparam("until")),
+    exists().where(
+        LINES.c.queue == bindparam("q"),
+        LINES.c.holder > 0,
+        LINES.c.ready > 0,
+        LINES.c.holder.not_in(select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"))),
+    ),
+)
 OPEN_SOON = (
     select(LINES.c.host, LINES.c.holder)
     .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, (LINES.c.resting == 0) | (LINES.c.free_at <= bindparam("until")))
@@ -80,6 +97,17 @@ class Asks(NamedTuple):
 
 
 NOTHING: Final = Asks(0.0, 0.0, 0)
+
+
+class Concerns(NamedTuple):
+    """What is to be seen to beside hosts that may be asked: suspects, workers that lack hosts, rows whose time has come, hosts that have
+    rested, hosts that workers of other queues hold."""
+
+    suspects: bool
+    hungry: bool
+    due: bool
+    rested: bool
+    elsewhere: bool
 
 
 @dataclass(slots=True)
@@ -117,23 +145,34 @@ def _may_take(turn: Turn, taking: Taking) -> bool:
     asked = {"q": turn.queue, "until": turn.ticks + taking.ahead, "most": len(full) + 1}
     if any(of != turn.worker or host not in full for host, of in turn.connection.execute(OPEN_SOON, asked)):
         return True
-    return any(turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, "now": turn.ticks}).one())
+    return any(_concerns(turn, taking))
+
+
+def _concerns(turn: Turn, taking: Taking) -> Concerns:
+    moments = {"now": turn.ticks, "wall": turn.wall, "until": turn.ticks + taking.ahead}
+    return Concerns(*turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, **moments}).one())
 
 
 def take(turn: Turn, taking: Taking) -> Taken:
-    turn.wake(WAKE)
+    taking.held = None
     turn.settle()
-    table_workers.ripen(turn, taking.ahead)
+    concerns = _concerns(turn, taking)
+    if concerns.due:
+        turn.wake(WAKE)
+        turn.settle()
+        concerns = _concerns(turn, taking)
+    if concerns.rested:
+        table_workers.ripen(turn, taking.ahead)
     if taking.number > 0:
-        _fill(turn, taking)
-    turn.settle()
+        _fill(turn, taking, concerns)
+        turn.settle()
     hungry = len(taking.leases) < taking.number
     asks = Asks(taking.delay, turn.ticks + HUNGER if hungry else 0.0, int(taking.draining))
     before, prolonged = taking.asks, hungry and taking.asks.hungry > turn.ticks + HUNGER / 2
     if asks != (before._replace(hungry=asks.hungry) if prolonged else before):
         turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(asks._asdict()))
         taking.asks = asks
-    if hungry:
+    if hungry and concerns.elsewhere:
         request_hosts(turn)
     return _taken(turn, taking)
 
@@ -149,15 +188,15 @@ def _taken(turn: Turn, taking: Taking) -> Taken:
     return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), taking.held, taking.yielded)
 
 
-def _fill(turn: Turn, taking: Taking) -> None:
-    suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all()
+def _fill(turn: Turn, taking: Taking, concerns: Concerns) -> None:
+    suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all() if concerns.suspects else ()
     empty = not any(taking.held_by_host.values())
     overdue = any(turn.ticks - one.since > PATIENCE for one in suspects)
     if overdue and turn.connection.scalar(DRAINING, {"q": turn.queue, "w": turn.worker}) is None:
         taking.draining = not empty  # nothing new, until nothing is in hand
         if taking.draining or _take_suspect(turn, taking, suspects):
             return
-    share, own, poorer = _poorer(turn)
+    share, own, poorer = _poorer(turn) if concerns.hungry else (MANY, 0, [])
     _reserve(turn, own - share, poorer)
     taking.held, taking.yielded = table_workers.held_hosts(turn)
     _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
@@ -172,26 +211,31 @@ def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     limits = {"most_own": taking.number + len(full), "most_reserved": taking.number, "most_free": min(taking.number, allowance)}
     until = turn.ticks + taking.ahead  # more of its own than can be served, if the first ones cannot
     lines = turn.connection.execute(OPEN_HERE, {"q": turn.queue, **holders, **limits}).all()
-    found = [(host, top) for host, top, free_at, of in lines if host not in full and (of >= 0 or free_at <= until)]
-    found.sort(key=lambda line: line[1])
+    found = [line for line in lines if line.host not in full and (line.holder >= 0 or line.free_at <= until)]
+    found.sort(key=lambda line: line.top)
     even = max(1, taking.number // max(1, len(found)))
-    got: Counter[str] = Counter()
-    exhausted = set[str]()
+    quotas: Counter[str] = Counter()
+    left = taking.number
     for cap in (even, taking.number):
-        rows = list[Any]()
-        left = taking.number - len(taking.leases)
-        for host, _ in found:
-            number = min(cap - got[host], taking.places - taking.held_by_host.get(host, 0) - got[host], left - len(rows))
-            if number <= 0 or host in exhausted:
-                continue
-            ready = turn.connection.execute(READY, {"q": turn.queue, "h": host, "most": number}).all()
-            if len(ready) < number:
-                exhausted.add(host)
-            got[host] += len(ready)
-            rows += ready
-        turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
-        taking.leases += [Lease(task_of(one), one.tries) for one in rows]
-    _hold(turn, taking, [host for host in got if host not in (taking.held or {})])
+        for host, _, ready, *_ in found:
+            most = min(cap, ready, taking.places - taking.held_by_host.get(host, 0))
+            more = max(0, min(most - quotas[host], left))
+            quotas[host] += more
+            left -= more
+    rows = [row for some in chunks(+quotas, HOSTS_AT_ONCE) for row in _rows(turn, {host: quotas[host] for host in some})]
+    turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
+    taking.leases += [Lease(task_of(one), one.tries) for one in rows]
+    _hold(turn, taking, [host for host in {one.host: None for one in rows} if host not in (taking.held or {})])
+
+
+def _rows(turn: Turn, quotas: Mapping[str, int]) -> list[Any]:
+    """So many ready rows of each host, in the order of the hosts."""
+    size = 1 << (len(quotas) - 1).bit_length()  # few statements, however many hosts there are
+    places = {host: place for place, host in enumerate(quotas)}
+    of_hosts = [*quotas.items(), *[("", 0)] * (size - len(quotas))]
+    asked = {f"host{n}": host for n, (host, _) in enumerate(of_hosts)} | {f"most{n}": most for n, (_, most) in enumerate(of_hosts)}
+    found = turn.connection.execute(_ready(size), {"q": turn.queue, **asked}).all()
+    return sorted(found, key=lambda row: (places[row.host], row.precedence, row.number))
 
 
 def _hold(turn: Turn, taking: Taking, hosts: Sequence[str]) -> None:
