@@ -87,7 +87,6 @@ class TableQueue(LinksBacked):
         self._lock = RLock()
         self._number = 0
         self._looked: float | None = None  # when this worker was last seen alive, and the tables were put in order if need be
-        self._asks = table_taking.NOTHING  # what the others know of what it wants
         self._mine: dict[str, Lease] = {}
 
     def exchange(self, order: Order) -> Answer:
@@ -97,14 +96,13 @@ class TableQueue(LinksBacked):
             alone = any(lease.tries >= SUSPECT_TRIES for lease in mine.values())  # nothing goes with a suspect
             in_hand = Counter(lease.task.host for lease in mine.values())
             number = 0 if alone else order.take or 0
-            taking = table_taking.Taking(number, order.delay, order.ahead, in_hand, self._asks)
+            taking = table_taking.Taking(number, order.delay, order.ahead, in_hand)
             only_takes = order.take is not None and not order.changes and order.beat is None
             if only_takes and (found := self._table(lambda turn: self._idle(turn, taking), write=False)) is not None:
                 return Answer(taken=found)
             beat = order.beat is not None
             joins = beat or order.take is not None or bool(order.hold)
             answer = self._work(lambda turn: self._converse(turn, order, mine, taking), joins=joins, beat=beat)
-            self._asks = taking.asks
             taken = {lease.task.id: lease for lease in answer.taken.leases}
             self._mine = {**{id: lease for id, lease in mine.items() if id not in answer.lost}, **taken}
             return answer
@@ -115,8 +113,6 @@ class TableQueue(LinksBacked):
 
     def _converse(self, turn: Turn, order: Order, mine: Mapping[str, Lease], taking: table_taking.Taking) -> Answer:
         answer = Answer(turn.add(order.push))
-        if turn.worker != self._number:
-            taking.asks = table_taking.NOTHING
         if turn.worker:  # who has left, or never took anything, has nothing
             rows = turn.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
@@ -148,7 +144,7 @@ class TableQueue(LinksBacked):
         with self._lock:
             if self._number:
                 self._work(lambda turn: table_workers.part(turn, turn.worker))
-                self._number, self._looked, self._asks = 0, None, table_taking.NOTHING
+                self._number, self._looked = 0, None
                 self._mine.clear()
 
     def state(self, hosts: int = 20) -> QueueState:
@@ -201,10 +197,7 @@ class TableQueue(LinksBacked):
             return step(turn), turn.worker, looked
 
         with self._lock:
-            answer, number, looked = self._table(whole)
-            if number != self._number:
-                self._asks = table_taking.NOTHING
-            self._number, self._looked = number, looked
+            answer, self._number, self._looked = self._table(whole)
             return answer
 
 

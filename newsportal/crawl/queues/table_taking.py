@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import ceil
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sqlalchemy import CompoundSelect, Select, bindparam, exists, func, select, union_all, update
 
@@ -69,17 +69,21 @@ SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limi
 WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
 NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
 OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
+# What the worker's row says; then what is to be seen to beside hosts that may be asked: suspects, workers that lack hosts, rows whose time
+# has come, hosts that have rested, hosts that workers of other queues hold
+OWN = (WORKERS.c.delay, WORKERS.c.hungry, WORKERS.c.draining)
 CONCERNS = select(
-    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect"),
-    exists().where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now")),
-    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == LATER),
-    exists().where(LINES.c.queue == bindparam("q"), LINES.c.resting == 1, LINES.c.free_at <= bindparam("until")),
-    exists().where(
-        LINES.c.queue == bindparam("q"),
-        LINES.c.holder > 0,
-        LINES.c.ready > 0,
-        LINES.c.holder.not_in(select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"))),
-    ),
+    *(select(column).where(WORKERS.c.number == bindparam("w")).scalar_subquery().label(column.name) for column in OWN),
+    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect").label("suspects"),
+    exists()
+    .where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now"))
+    .label("poor"),
+    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == LATER).label("due"),
+    exists().where(LINES.c.queue == bindparam("q"), LINES.c.resting == 1, LINES.c.free_at <= bindparam("until")).label("rested"),
+    exists()
+    .where(LINES.c.queue == bindparam("q"), LINES.c.holder > 0, LINES.c.ready > 0)
+    .where(LINES.c.holder.not_in(select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"))))
+    .label("elsewhere"),
 )
 OPEN_SOON = (
     select(LINES.c.host, LINES.c.holder)
@@ -88,38 +92,15 @@ OPEN_SOON = (
 )
 
 
-class Asks(NamedTuple):
-    """What a worker's row says. ``hungry``: until when it counts as such."""
-
-    delay: float
-    hungry: float
-    draining: int
-
-
-NOTHING: Final = Asks(0.0, 0.0, 0)
-
-
-class Concerns(NamedTuple):
-    """What is to be seen to beside hosts that may be asked: suspects, workers that lack hosts, rows whose time has come, hosts that have
-    rested, hosts that workers of other queues hold."""
-
-    suspects: bool
-    hungry: bool
-    due: bool
-    rested: bool
-    elsewhere: bool
-
-
 @dataclass(slots=True)
 class Taking:
     """One call. ``number``: tasks that are asked for, none beside a suspect. ``held_by_host``: tasks that the worker has of each host.
-    ``asks``: what its row says. ``held``: its hosts, once they were looked up. ``draining``: it makes room for a suspect."""
+    ``held``: its hosts, once they were looked up. ``draining``: it makes room for a suspect."""
 
     number: int
     delay: float
     ahead: float
     held_by_host: Mapping[str, int]
-    asks: Asks = NOTHING
     held: dict[str, float] | None = None
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
@@ -145,12 +126,12 @@ def _may_take(turn: Turn, taking: Taking) -> bool:
     asked = {"q": turn.queue, "until": turn.ticks + taking.ahead, "most": len(full) + 1}
     if any(of != turn.worker or host not in full for host, of in turn.connection.execute(OPEN_SOON, asked)):
         return True
-    return any(_concerns(turn, taking))
+    return any(_concerns(turn, taking)[len(OWN) :])
 
 
-def _concerns(turn: Turn, taking: Taking) -> Concerns:
+def _concerns(turn: Turn, taking: Taking) -> Any:
     moments = {"now": turn.ticks, "wall": turn.wall, "until": turn.ticks + taking.ahead}
-    return Concerns(*turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, **moments}).one())
+    return turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, **moments}).one()
 
 
 def take(turn: Turn, taking: Taking) -> Taken:
@@ -167,11 +148,11 @@ def take(turn: Turn, taking: Taking) -> Taken:
         _fill(turn, taking, concerns)
         turn.settle()
     hungry = len(taking.leases) < taking.number
-    asks = Asks(taking.delay, turn.ticks + HUNGER if hungry else 0.0, int(taking.draining))
-    before, prolonged = taking.asks, hungry and taking.asks.hungry > turn.ticks + HUNGER / 2
-    if asks != (before._replace(hungry=asks.hungry) if prolonged else before):
-        turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(asks._asdict()))
-        taking.asks = asks
+    prolonged = hungry and (concerns.hungry or 0.0) > turn.ticks + HUNGER / 2
+    until = concerns.hungry if prolonged else turn.ticks + HUNGER if hungry else 0.0
+    if (taking.delay, until, taking.draining) != concerns[: len(OWN)]:
+        values = {"delay": taking.delay, "hungry": until, "draining": int(taking.draining)}
+        turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(values))
     if hungry and concerns.elsewhere:
         request_hosts(turn)
     return _taken(turn, taking)
@@ -188,7 +169,7 @@ def _taken(turn: Turn, taking: Taking) -> Taken:
     return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), taking.held, taking.yielded)
 
 
-def _fill(turn: Turn, taking: Taking, concerns: Concerns) -> None:
+def _fill(turn: Turn, taking: Taking, concerns: Any) -> None:
     suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all() if concerns.suspects else ()
     empty = not any(taking.held_by_host.values())
     overdue = any(turn.ticks - one.since > PATIENCE for one in suspects)
@@ -196,7 +177,7 @@ def _fill(turn: Turn, taking: Taking, concerns: Concerns) -> None:
         taking.draining = not empty  # nothing new, until nothing is in hand
         if taking.draining or _take_suspect(turn, taking, suspects):
             return
-    share, own, poorer = _poorer(turn) if concerns.hungry else (MANY, 0, [])
+    share, own, poorer = _poorer(turn) if concerns.poor else (MANY, 0, [])
     _reserve(turn, own - share, poorer)
     taking.held, taking.yielded = table_workers.held_hosts(turn)
     _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
@@ -268,8 +249,6 @@ def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
     """A fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
     asked = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
     others = turn.connection.execute(asked.where(WORKERS.c.queue == turn.queue, WORKERS.c.number != turn.worker)).all()
-    if not any(hungry > turn.ticks for _, hungry, _ in others):
-        return MANY, 0, []
     own = turn.connection.scalar(select(_hosts_of(turn.worker))) or 0
     open_ = (LINES.c.queue == turn.queue, LINES.c.holder <= 0, LINES.c.ready > 0, LINES.c.resting == 0)
     free = turn.connection.scalar(select(func.count()).select_from(LINES).where(*open_)) or 0
