@@ -69,11 +69,15 @@ SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limi
 WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
 NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
 OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
-# What the worker's row says; then what is to be seen to beside hosts that may be asked: suspects, workers that lack hosts, rows whose time
-# has come, hosts that have rested, hosts that workers of other queues hold
+# What the worker's row says; then whether there are hosts with ready rows of which it has not enough in hand, suspects, workers that lack
+# hosts, rows whose time has come, hosts that have rested, and hosts that workers of other queues hold
 OWN = (WORKERS.c.delay, WORKERS.c.hungry, WORKERS.c.draining)
 CONCERNS = select(
     *(select(column).where(WORKERS.c.number == bindparam("w")).scalar_subquery().label(column.name) for column in OWN),
+    exists()
+    .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, LINES.c.resting == 0)
+    .where((LINES.c.holder != bindparam("w")) | LINES.c.host.not_in(bindparam("full", expanding=True)))
+    .label("open"),
     exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect").label("suspects"),
     exists()
     .where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now"))
@@ -84,11 +88,6 @@ CONCERNS = select(
     .where(LINES.c.queue == bindparam("q"), LINES.c.holder > 0, LINES.c.ready > 0)
     .where(LINES.c.holder.not_in(select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"))))
     .label("elsewhere"),
-)
-OPEN_SOON = (
-    select(LINES.c.host, LINES.c.holder)
-    .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, (LINES.c.resting == 0) | (LINES.c.free_at <= bindparam("until")))
-    .limit(bindparam("most"))
 )
 
 
@@ -111,27 +110,22 @@ class Taking:
         """How many tasks of one host the worker may have."""
         return max(1, int(self.ahead / self.delay + ROUNDING)) if self.delay > 0 else self.number
 
+    @property
+    def full(self) -> set[str]:
+        """Hosts of which it has enough."""
+        return {host for host, number in self.held_by_host.items() if number >= self.places}
+
 
 def idle(turn: Turn, taking: Taking) -> Taken | None:
     """The answer, without a write, where nothing can be taken and nothing is due; else ``None``."""
     found = _taken(turn, taking)
-    if found.soon == 0.0 or (found.waiting and taking.number > 0 and _may_take(turn, taking)):
-        return None
-    return found
-
-
-def _may_take(turn: Turn, taking: Taking) -> bool:
-    """Whether a host's rows are ready that this worker has not enough of, or the others need something of it."""
-    full = {host for host, number in taking.held_by_host.items() if number >= taking.places}
-    asked = {"q": turn.queue, "until": turn.ticks + taking.ahead, "most": len(full) + 1}
-    if any(of != turn.worker or host not in full for host, of in turn.connection.execute(OPEN_SOON, asked)):
-        return True
-    return any(_concerns(turn, taking)[len(OWN) :])
+    busy = found.waiting and taking.number > 0 and any(_concerns(turn, taking)[len(OWN) :])
+    return None if busy or found.soon == 0.0 else found
 
 
 def _concerns(turn: Turn, taking: Taking) -> Any:
     moments = {"now": turn.ticks, "wall": turn.wall, "until": turn.ticks + taking.ahead}
-    return turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, **moments}).one()
+    return turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, "full": list(taking.full), **moments}).one()
 
 
 def take(turn: Turn, taking: Taking) -> Taken:
@@ -187,7 +181,7 @@ def _fill(turn: Turn, taking: Taking, concerns: Any) -> None:
 
 def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     """``allowance``: how many free hosts this worker may take on."""
-    full = {host for host, number in taking.held_by_host.items() if number >= taking.places} | taking.yielded
+    full = taking.full | taking.yielded
     holders = {"own": turn.worker, "reserved": -turn.worker, "free": 0}
     limits = {"most_own": taking.number + len(full), "most_reserved": taking.number, "most_free": min(taking.number, allowance)}
     until = turn.ticks + taking.ahead  # more of its own than can be served, if the first ones cannot
