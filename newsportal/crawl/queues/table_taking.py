@@ -77,7 +77,7 @@ CONCERNS = select(
     exists()
     .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, LINES.c.resting == 0)
     .where((LINES.c.holder != bindparam("w")) | LINES.c.host.not_in(bindparam("full", expanding=True)))
-    .label("open"),
+    .label("available"),
     exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect").label("suspects"),
     exists()
     .where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now"))
