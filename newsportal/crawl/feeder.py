@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from newsportal.crawl.host_locks import PATIENCE, Entry, HostLocks, HostQueues
-from newsportal.crawl.leases import Answer, Leases, Order, send_batch
-from newsportal.crawl.queues.base import Terms
+from newsportal.crawl.leases import Leases
+from newsportal.crawl.queues.base import Answer, Order, Terms
 from newsportal.crawl.redis_connection import EVERY as STARTS
 from newsportal.crawl.requests import Unreadable
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
-    from newsportal.crawl.queues.base import Queue, Task
+    from newsportal.crawl.queues.base import Queue, Taken, Task
     from newsportal.crawl.redis_connection import StartUrls
     from newsportal.crawl.scheduler import Scheduler
 
@@ -42,6 +42,7 @@ AHEAD: Final = 2.0  # seconds of a host's work in the hand: the queue may be awa
 HOLDS: Final = 50  # hosts that are asked for in one conversation
 PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between two tries while the queue is away; the last one again and again
 STORE_TRIES: Final = 6  # in a row; then the store that has the queue has failed: over some six seconds, as for an article
+BATCH: Final = 500  # tasks pushed in one conversation: some 500 kB, so that no other worker waits long for the queue
 CLOSING: Final = 5.0  # seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves
 
 
@@ -61,7 +62,7 @@ class Feeder:
     queue: Queue | None = None
     away_since: float | None = None
     store_failed: bool = False  # the queue is away because the store that has it failed, at STORE_TRIES tries in a row
-    _next: Order = field(default_factory=Order)
+    _next: Order = field(init=False)
     _saying: frozenset[str] = frozenset()  # tasks that are acknowledged just now
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
@@ -79,6 +80,7 @@ class Feeder:
     turns: HostLocks = field(init=False)
 
     def __post_init__(self) -> None:
+        self._next = Order(delay=self.delay, ahead=AHEAD)
         self.turns = HostLocks(self.host_queues, self.leases, self.crawl, self.request_work)
 
     # for the scheduler
@@ -124,8 +126,7 @@ class Feeder:
         broken = self._task is not None and not self._task.cancelled() and self._task.exception() is not None
         until = time.monotonic() + CLOSING
         while not broken and (self.queue is not None or self._next.changes):
-            answer = await self._converse(self._order(last=True))
-            if answer.fault is None or time.monotonic() > until:
+            if await self._converse(self._order(last=True)) is not None or time.monotonic() > until:
                 break
             await asyncio.sleep(PAUSES[0])
         if self.queue is not None:
@@ -151,25 +152,29 @@ class Feeder:
                 self._changes += 1
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
-            await self._apply(answer, changes)
-            if answer.fault is None:
+            if answer is not None:
+                await self._apply(answer, changes, taken=order.take is not None)
                 await self._start_urls()
             else:
                 await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES)) - 1])
                 self._wake.set()
 
-    async def _converse(self, order: Order) -> Answer:
+    async def _converse(self, order: Order) -> Answer | None:
+        """``None`` while the queue is away: what could not be said goes before what is to be said next."""
         if not order.has_content:
             return Answer()
         self._saying = frozenset(order.done)
-        answer = await self._in_thread(lambda: self._exchange(order))
-        self._saying = frozenset()
-        later = self._next  # what could not be sent goes before what is to be sent next; questions are asked once more
-        later.push[:0], later.done[:0], later.requeue[:0], later.back[:0] = order.push, order.done, order.requeue, order.back
-        later.free = {**order.free, **later.free}
-        if answer.fault is not None:
-            self._went_away(answer.fault)
-        elif self.away_since is not None:
+        try:
+            answer = await self._in_thread(lambda: self._exchange(order))
+        except FrontierUnavailable as fault:
+            self._went_away(fault)
+            later = self._next
+            later.push[:0], later.done[:0], later.requeue[:0], later.back[:0] = order.push, order.done, order.requeue, order.back
+            later.free = {**order.free, **later.free}
+            return None
+        finally:
+            self._saying = frozenset()
+        if self.away_since is not None:
             self.away_since, self._failures, self.store_failed = None, 0, False
             logger.warning("the queue of requests serves again")
             self.changed()
@@ -177,18 +182,18 @@ class Feeder:
 
     def _exchange(self, order: Order) -> Answer:
         """In the queue's thread."""
-        try:
-            if self.queue is None:
-                self.queue = self.open()
-        except FrontierUnavailable as error:
-            return Answer(fault=error)
-        return send_batch(self.queue, order, delay=self.delay, ahead=AHEAD)
+        if self.queue is None:
+            self.queue = self.open()
+        while len(order.push) > BATCH:
+            self.queue.push(order.push[:BATCH])
+            del order.push[:BATCH]
+        return self.queue.exchange(order)
 
     async def _in_thread(self, function: Callable[[], Found]) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
     def _order(self, *, last: bool = False) -> Order:
-        order, self._next = self._next, Order()
+        order, self._next = self._next, Order(delay=self.delay, ahead=AHEAD)
         finished = self.leases.finished(self.crawl.in_progress)
         order.done += [task.id for task in finished if not (task.link and self.crawl.ending)]
         if broken := [task.id for task in finished if task.link and self.crawl.ending]:
@@ -232,7 +237,7 @@ class Feeder:
 
     # what came of it
 
-    async def _apply(self, answer: Answer, changes: int) -> None:
+    async def _apply(self, answer: Answer, changes: int, *, taken: bool) -> None:
         now = time.monotonic()
         for host, seconds in answer.holds.items():
             if seconds is not None:
@@ -247,9 +252,10 @@ class Feeder:
             self.crawl.count("lost", len(lost))
             logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
             self.changed()
-        if answer.taken is None:
-            return
-        taken = answer.taken
+        if taken:
+            await self._apply_taken(answer.taken, changes, now)
+
+    async def _apply_taken(self, taken: Taken, changes: int, now: float) -> None:
         self.turns.taken(taken, now)
         readable: list[tuple[Task, Request]] = []
         for lease in taken.leases:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from newsportal.crawl.leases import Leases, Order
-    from newsportal.crawl.queues.base import Taken
+    from newsportal.crawl.leases import Leases
+    from newsportal.crawl.queues.base import Order, Taken
     from newsportal.crawl.scheduler import Scheduler
 
 

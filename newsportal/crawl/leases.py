@@ -1,19 +1,17 @@
-"""The leases of a worker, the requests that run under them, and the batches in which it tells its queue what became of them."""
+"""The leases of a worker, and the requests that run under them."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
 
-from newsportal.errors import FrontierUnavailable
-
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from newsportal.crawl.queues.base import Queue, Taken, Task
+    from newsportal.crawl.queues.base import Task
 
 
 @dataclass(slots=True)
@@ -125,72 +123,3 @@ def marked(one: Any, lease: str) -> Any:
     if isinstance(one, Request):
         one.meta[PARENT] = lease
     return one
-
-
-BATCH: Final = 500  # tasks in one push: some 500 kB, so that no other worker waits long for the queue
-
-
-@dataclass(slots=True)
-class Order:
-    """What to send, in this order. ``requeue``: tasks that are wanted once more although their leases end with this very order (``done``).
-    ``back``: ids, and from when on they may be had (seconds since 1970). ``take``: how many tasks, ``None``: do not ask."""
-
-    push: list[Task] = field(default_factory=list)
-    done: list[str] = field(default_factory=list)
-    requeue: list[Task] = field(default_factory=list)
-    back: list[tuple[list[str], float | None]] = field(default_factory=list)
-    free: dict[str, float] = field(default_factory=dict)
-    hold: list[str] = field(default_factory=list)
-    beat: Mapping[str, str] | None = None
-    take: int | None = None
-
-    @property
-    def changes(self) -> bool:
-        return bool(self.push or self.done or self.requeue or self.back or self.free or self.hold)
-
-    @property
-    def has_content(self) -> bool:
-        return self.changes or self.beat is not None or self.take is not None
-
-
-@dataclass(slots=True)
-class Answer:
-    """``holds``: seconds until a host may be asked, ``None``: it is held. ``lost``: leases no longer ours. ``fault``: it broke off."""
-
-    holds: dict[str, float | None] = field(default_factory=dict)
-    lost: set[str] = field(default_factory=set)
-    taken: Taken | None = None
-    fault: FrontierUnavailable | None = None
-
-
-def send_batch(queue: Queue, order: Order, *, delay: float, ahead: float) -> Answer:
-    """Send ``order``; what was not sent stays in it. Blocking."""
-    answer = Answer()
-    try:
-        _push(queue, order.push)  # in this order a death between two steps costs nothing
-        if order.done:
-            queue.done(order.done)
-            order.done = []
-        _push(queue, order.requeue)
-        while order.back:
-            ids, at = order.back[0]
-            queue.back(ids, at=at)
-            del order.back[0]
-        if order.free:
-            queue.free(order.free)
-            order.free = {}
-        if order.beat is not None:
-            answer.lost, order.beat = queue.beat(order.beat), None
-        answer.holds = {host: queue.hold(host) for host in order.hold}
-        order.hold = []
-        if order.take is not None:
-            answer.taken, order.take = queue.take(order.take, delay=delay, ahead=ahead), None
-    except FrontierUnavailable as error:
-        answer.fault = error
-    return answer
-
-
-def _push(queue: Queue, tasks: list[Task]) -> None:
-    while tasks:
-        queue.push(tasks[:BATCH])
-        del tasks[:BATCH]

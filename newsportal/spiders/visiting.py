@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ MOST: Final = 100
 """Visits of a spider that have something left to do. After a pause all sources are due at once: the next are begun as those end, so that
 the first ones' news do not wait behind thousands of list pages, and other workers get their share."""
 
-AT_ONCE: Final = MOST  # Visits that one look asks after, in turn: each is a question to the queue, of some tenths of a millisecond
+AT_ONCE: Final = MOST  # Visits that one look asks after, in turn
 CLAIM: Final = 6 * 3600.0
 """Seconds that a visit may take at most, while its worker lives; the longest measured was a forum's first, of two hours."""
 
@@ -184,17 +184,16 @@ class Visiting:
     async def _calm(self) -> list[str]:
         """Of the visits whose turn it is to be asked after, those that have ended."""
         asked = list(self._open)[:AT_ONCE]
-        try:
-            queue = self._queue()
-            left = {} if queue is None else await asyncio.to_thread(lambda: {source: queue.outstanding(source) for source in asked})
-        except FrontierUnavailable:
-            left = dict.fromkeys(asked, 1)
+        left: Mapping[str, int] = dict.fromkeys(asked, 1)  # while nobody knows
+        with suppress(FrontierUnavailable):
+            if (queue := self._queue()) is not None:
+                left = await asyncio.to_thread(queue.outstanding, asked)
         ended = []
         for source in asked:
             if (opened := self._open.pop(source, None)) is None:
                 continue  # given up meanwhile
             self._open[source] = opened  # the next look begins with the others
-            opened.calm = 0 if left.get(source, 1) else opened.calm + 1
+            opened.calm = 0 if left.get(source) else opened.calm + 1
             opened.idle_since = (opened.idle_since or utcnow()) if opened.calm else None
             if opened.calm >= CALM:
                 ended.append(source)

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, String, Table, delete, func, select
+from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, String, Table, bindparam, delete, func, select
 
 from newsportal.items.report import Run, from_dict, to_dict
 from newsportal.items.visits import SKEW, Visit, merge_visits
@@ -32,6 +32,7 @@ VISITS = Table(
 0, and -1 while nothing is told: of a source that is silent for weeks the visits before are asked for."""
 
 
+NEWEST = select(VISITS).where(VISITS.c.source == bindparam("of")).order_by(VISITS.c.at.desc()).limit(1)
 BEGUN: Final = -1  # ``brought`` of a visit of which nothing is told yet
 
 
@@ -55,11 +56,14 @@ class Visits(Part):
 
     def join(self, parts: Sequence[Visit]) -> None:
         """Add what was done to the newest visit of each source, whoever began it (``visits.together``); remember it if there is none."""
+        joined: dict[str, Visit] = {}
         with self._write() as connection:
             for part in parts:
-                newest = select(VISITS).where(VISITS.c.source == name(part.source)).order_by(VISITS.c.at.desc()).limit(1)
-                row = connection.execute(newest).one_or_none()
-                _save(connection, part if row is None else merge_visits(_visit(row), part))
+                source = name(part.source)
+                row = None if source in joined else connection.execute(NEWEST, {"of": source}).one_or_none()
+                known = joined.get(source) if row is None else _visit(row)
+                joined[source] = part if known is None else merge_visits(known, part)
+            _save(connection, *joined.values())
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
         """The visits of one source, newest first; ``bringing``: only those that brought something new."""
@@ -87,11 +91,14 @@ class Visits(Part):
         return self._execute(delete(VISITS).where(VISITS.c.at < before))
 
 
-def _save(connection: Connection, visit: Visit) -> None:
-    told = to_json(visit)
-    row = {"brought": BEGUN if visit.begun else int(visit.new > 0), "source": name(told.pop("source")), "at": visit.at}
-    del told["at"]
-    upsert(connection, VISITS, [{**row, "told": told}], update=("brought", "told"))
+def _save(connection: Connection, *visits: Visit) -> None:
+    rows = []
+    for visit in visits:
+        told = to_json(visit)
+        row = {"brought": BEGUN if visit.begun else int(visit.new > 0), "source": name(told.pop("source")), "at": visit.at}
+        del told["at"]
+        rows.append({**row, "told": told})
+    upsert(connection, VISITS, rows, update=("brought", "told"))
 
 
 RUNS = Table(

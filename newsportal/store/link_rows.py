@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Executable, bindparam, delete, func, insert, select, union_all, update
 
 from newsportal.store.columns import name, storable
 from newsportal.store.dialects import chunks
@@ -54,15 +54,13 @@ MOVE = (
     .where(LINKS.c.number.in_(bindparam("numbers", expanding=True)))
     .values(state=bindparam("b_state"), worker=bindparam("b_worker"), since=bindparam("b_since"), changed=bindparam("b_changed"))
 )
-LANE_HEADS = select(*ROW).where(
-    LINKS.c.queue == bindparam("q"), LINKS.c.lane.in_(bindparam("lanes", expanding=True)), LINKS.c.state.in_(["ready", LEASED])
-)
-LANE_NEXT = (
-    select(*ROW)
-    .where(LINKS.c.queue == bindparam("q"), LINKS.c.lane == bindparam("lane"), LINKS.c.state == "behind")
-    .order_by(LINKS.c.precedence, LINKS.c.number)
-    .limit(1)
-)
+_OF_LANES = (LINKS.c.queue == bindparam("q"), LINKS.c.lane.in_(bindparam("lanes", expanding=True)))
+_PLACE = func.row_number().over(partition_by=LINKS.c.lane, order_by=(LINKS.c.precedence, LINKS.c.number)).label("place")
+_BEHIND = select(*ROW, _PLACE).where(*_OF_LANES, LINKS.c.state == "behind").subquery()
+LANE_ROWS = union_all(
+    select(*ROW).where(*_OF_LANES, LINKS.c.state.in_(["ready", LEASED])),
+    select(*(_BEHIND.c[name] for name in Row._fields)).where(_BEHIND.c.place == 1),
+)  # those that are had or may be had, and the next of each lane
 TOP = (
     select(func.min(LINKS.c.precedence))
     .where(LINKS.c.queue == bindparam("b_queue"), LINKS.c.state == "ready", LINKS.c.host == bindparam("b_host"))
@@ -158,8 +156,9 @@ class Turn:
         for some in chunks([row.number for row in rows]):
             self.connection.execute(MOVE.values(**also) if also else MOVE, {"numbers": some, **values})
         for row in rows:
-            self._count(row.host, row.queue, row.lane, row.state, -1)
-            self._count(row.host, row.queue, row.lane, state, 1)
+            lane = None if (row.state, state) == ("ready", LEASED) else row.lane  # nothing else of its lane is ready
+            self._count(row.host, row.queue, lane, row.state, -1)
+            self._count(row.host, row.queue, lane, state, 1)
 
     def give_back(self, rows: Iterable[Row], at: float | None = None, **also: Any) -> None:
         """Let rows that were leased, set aside or due wait again, at their old places. ``at``: not before."""
@@ -239,26 +238,23 @@ class Turn:
 
     def _advance(self) -> None:
         """Of a lane the most urgent row is ready, or one is in flight."""
-        lanes, heads = defaultdict[str, list[str]](list), defaultdict[tuple[str, str | None], list[Row]](list)
+        lanes, rows = defaultdict[str, list[str]](list), defaultdict[tuple[str, str | None], list[Row]](list)
         for queue, lane in self._lanes:
             lanes[queue].append(lane)
         for queue, names in lanes.items():
             for some in chunks(names):
-                for row in self._select(LANE_HEADS, {"q": queue, "lanes": some}):
-                    heads[queue, row.lane].append(row)
+                for row in self._select(LANE_ROWS, {"q": queue, "lanes": some}):
+                    rows[queue, row.lane].append(row)
         behind, ready = list[Row](), list[Row]()
-        for queue, lane in self._lanes:
-            urgent = [row for row in heads[queue, lane] if row.state == "ready"]
-            if len(urgent) < len(heads[queue, lane]):
-                behind += urgent
-                continue
-            urgent = sorted([*urgent, *self._select(LANE_NEXT, {"q": queue, "lane": lane})], key=lambda row: (row.precedence, row.number))
-            behind += [row for row in urgent[1:] if row.state == "ready"]
-            ready += [row for row in urgent[:1] if row.state == "behind"]
+        for found in rows.values():
+            urgent = sorted((row for row in found if row.state != LEASED), key=lambda row: (row.precedence, row.number))
+            first = urgent[:1] if len(urgent) == len(found) else []  # else one is in flight
+            ready += [row for row in first if row.state == "behind"]
+            behind += [row for row in urgent[len(first) :] if row.state == "ready"]
         self.move(behind, "behind")
         self.move(ready, "ready")
 
-    def _select(self, asked: Select[Any], values: Mapping[str, Any] | None = None) -> list[Row]:
+    def _select(self, asked: Executable, values: Mapping[str, Any] | None = None) -> list[Row]:
         return [Row(*found) for found in self.connection.execute(asked, values).all()]
 
     def _begin_line(self, host: str, queue: str, waiting: int, ready: int) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from newsportal.crawl.leases import Order, send_batch
-from newsportal.crawl.queues.base import Task
+from newsportal.crawl.queues.base import Order, Task
 from newsportal.crawl.queues.opening import open_table
 
 
@@ -15,13 +14,8 @@ def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew(tmp_path: Path) -
     task, other = Task("1", "a.example", "{}"), Task("2", "a.example", "{}")
     queue.push([task])
     assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [task]
-    order = Order(push=[other], done=["1"], requeue=[task])
-    answer = send_batch(queue, order, delay=0, ahead=1)
-    assert answer.fault is None
+    assert queue.exchange(Order(push=[other], done=["1"], requeue=[task])).pushed == {"2"}
     assert {lease.task.id for lease in queue.take(5, delay=0, ahead=1).leases} == {"1", "2"}
-    assert not order.push
-    assert not order.requeue
-    assert not order.done
 
 
 def test_a_task_that_is_pushed_while_it_is_under_way_is_asked_for_once(tmp_path: Path) -> None:
@@ -30,5 +24,5 @@ def test_a_task_that_is_pushed_while_it_is_under_way_is_asked_for_once(tmp_path:
     task = Task("1", "a.example", "{}")
     queue.push([task])
     queue.take(5, delay=0, ahead=1)
-    send_batch(queue, Order(push=[task], done=["1"]), delay=0, ahead=1)
+    assert queue.exchange(Order(push=[task], done=["1"])).pushed == set()
     assert queue.take(5, delay=0, ahead=1).leases == ()

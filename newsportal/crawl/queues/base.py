@@ -2,6 +2,7 @@
 
 Promises, whatever the backend:
 
+- **One conversation, one step.** What an :class:`Order` says happens together or not at all, and may be repeated.
 - **Leases, not pops.** A task that is taken is leased to its worker. It is gone once the worker says ``done``; if the worker dies (no
   ``beat`` for :data:`Terms.lease` seconds; on one machine also: its process is gone), the task goes back and is handed on.
 - **Nothing twice.** A task is known by its ``id``; pushed while it waits, is leased or set aside, it is refused. ``push`` may be repeated.
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -103,6 +105,54 @@ class Taken:
     yielded: frozenset[str] = frozenset()
 
 
+@dataclass(slots=True)
+class Order:
+    """What a worker says and asks in one conversation, in this order.
+
+    ``push``: tasks that are to wait. ``done``: ids whose callbacks and items are through; their lanes go on. ``requeue``: tasks that are
+    wanted once more although their leases end with this very order. ``back``: ids that were not done, and from when on they may be had
+    (seconds since 1970; ``None``: at once); no try is counted. ``free``: hosts that are let go, each with the seconds until the next
+    worker may ask it. ``beat``: I live, so leases and holds go on; what I am doing (nothing: as before). ``hold``: hosts for requests that
+    do not come from the queue (robots.txt, pictures). ``take``: how many tasks of hosts that this worker holds, or that are free and now
+    become its own; ``None``: it does not ask. ``delay``: seconds between two requests to a host, ``ahead``: seconds for which work is
+    wanted: of a host not more are taken than fit into it (``ahead / delay``, at least one)."""
+
+    push: list[Task] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    requeue: list[Task] = field(default_factory=list)
+    back: list[tuple[list[str], float | None]] = field(default_factory=list)
+    free: dict[str, float] = field(default_factory=dict)
+    beat: Mapping[str, str] | None = None
+    hold: list[str] = field(default_factory=list)
+    take: int | None = None
+    delay: float = 0.0
+    ahead: float = 0.0
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.push or self.done or self.requeue or self.back or self.free or self.hold)
+
+    @property
+    def has_content(self) -> bool:
+        return self.changes or self.beat is not None or self.take is not None
+
+    @property
+    def ended(self) -> set[str]:
+        """Ids that leave the worker's hands."""
+        return set(self.done).union(*(ids for ids, _ in self.back))
+
+
+@dataclass(slots=True)
+class Answer:
+    """``pushed``: ids that were taken in. ``lost``: leases that are not this worker's any more: it was thought dead. ``holds``: seconds
+    until a host may be asked; ``None``: somebody else holds it, and is told that it is waited for."""
+
+    pushed: set[str] = field(default_factory=set)
+    lost: set[str] = field(default_factory=set)
+    holds: dict[str, float | None] = field(default_factory=dict)
+    taken: Taken = field(default_factory=Taken)
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerState:
     """``name`` is HOST:PID:NUMBER, ``since`` and ``beat`` seconds since 1970, ``doing`` what it says of itself."""
@@ -141,33 +191,34 @@ class QueueState:
 class Queue(Protocol):
     """One queue (by the name of its spider) for one worker. Opening one sends nothing yet; see the module for the promises."""
 
+    def exchange(self, order: Order) -> Answer:
+        """A conversation. Never waits for another worker; dead workers' leases go back here."""
+
     def push(self, tasks: Sequence[Task]) -> set[str]:
         """Let tasks wait; answers the ids that were taken in (not those that wait, are leased, or were seen)."""
+        return self.exchange(Order(push=list(tasks))).pushed
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
-        """At most ``number`` tasks of hosts that this worker holds, or that are free and now become its own. ``delay``: seconds between two
-        requests to a host, ``ahead``: seconds for which work is wanted, so that of one host not more are taken than fit into it
-        (``ahead / delay``, at least one). Dead workers' leases go back here."""
+        return self.exchange(Order(take=number, delay=delay, ahead=ahead)).taken
 
     def done(self, ids: Collection[str]) -> None:
-        """Acknowledge tasks: their callbacks and items are through. Their lanes go on."""
+        self.exchange(Order(done=list(ids)))
 
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
-        """Give tasks back that were not done (the worker leaves): no try is counted. ``at``: not before."""
+        self.exchange(Order(back=[(list(ids), at)]))
+
+    def free(self, hosts: Mapping[str, float]) -> None:
+        self.exchange(Order(free=dict(hosts)))
+
+    def hold(self, host: str) -> float | None:
+        return self.exchange(Order(hold=[host])).holds[host]
+
+    def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
+        return self.exchange(Order(beat=doing or {})).lost
 
     def refresh(self, ids: Collection[str]) -> None:
         """These rows of the table of links wait for nothing any more but their hosts. A queue that is that table has nothing to do."""
         return
-
-    def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
-        """I live: leases and holds go on. Answers the ids of leases that are not mine any more (I was thought dead)."""
-
-    def hold(self, host: str) -> float | None:
-        """Hold a host, for requests that do not come from the queue (robots.txt, pictures). Seconds until it may be asked; ``None``:
-        somebody else holds it, and is told that it is waited for. Never blocks."""
-
-    def free(self, hosts: Mapping[str, float]) -> None:
-        """Let hosts go; each with the seconds until the next one may ask it."""
 
     def claim(self, job: str, seconds: float) -> bool:
         """Take a job for this worker (a visit of a source), for so long at most and while it lives; False if another has it."""
@@ -180,8 +231,8 @@ class Queue(Protocol):
 
     def state(self, hosts: int = 20) -> QueueState: ...
 
-    def outstanding(self, source: str) -> int:
-        """How many tasks of a source's visit wait (later ones left out) or are leased, over all workers."""
+    def outstanding(self, sources: Collection[str]) -> Counter[str]:
+        """How many tasks of each source's visit wait (later ones left out) or are leased, over all workers."""
 
     def retries(self) -> list[WaitingLinks]:
         """Links of this queue that failed in passing, by source and reason, with the time of the next try."""

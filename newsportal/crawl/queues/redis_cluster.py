@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -21,7 +21,7 @@ from itertools import count
 from threading import RLock
 from typing import Any, ClassVar, Final, TypeVar
 
-from newsportal.crawl.queues.base import Aside, Lease, QueueState, Taken, Task, Terms, WorkerState, identity
+from newsportal.crawl.queues.base import Answer, Aside, Lease, Order, QueueState, Taken, Task, Terms, WorkerState, identity
 from newsportal.crawl.queues.redis_queue import RedisQueue, UnbackedQueue
 from newsportal.crawl.queues.redis_table import RedisTableQueue
 from newsportal.crawl.queues.table import LinksBacked
@@ -78,76 +78,86 @@ class ClusterQueue(RedisQueue):
         self._turn = 0
         self._lock = RLock()
 
-    def push(self, tasks: Sequence[Task]) -> set[str]:
-        return set().union(*self._by_host(tasks, lambda part, some: part.push(some)))
+    def exchange(self, order: Order) -> Answer:
+        with self._lock:
+            answer = self._tell(order)
+            if order.take is not None:
+                answer.taken = self._take(order.take, order)
+            return answer
+
+    def _tell(self, order: Order) -> Answer:
+        """Everything but what is to be taken."""
+        told = self._by_part(order)
+        strict = not self.backed and bool(order.push or order.requeue or order.ended)
+        answers = self._each(lambda part: part.exchange(told[part]), told, strict=strict)
+        if told and not answers and all(map(self._is_away, self.parts)):
+            raise next(fault for _, fault in self._nodes_away.values())
+        for part in self.parts:
+            for id in order.ended:  # what a node was not told it gets back when it is there again: the table knows that it is done
+                part.leased.pop(id, None)
+        answer = Answer(holds=dict.fromkeys(order.hold))
+        for one in answers:
+            answer.pushed |= one.pushed
+            answer.lost |= one.lost
+            answer.holds |= one.holds
+        self._leave_lanes(order.ended | answer.lost)
+        for part in told.keys() & self._last.keys():  # a node that was away names freed hosts again, and they are freed again
+            last, free = self._last[part], told[part].free
+            held = {host: seconds for host, seconds in last.held.items() if host not in free}
+            held |= {host: seconds for host in told[part].hold if (seconds := answer.holds[host]) is not None}
+            self._last[part] = replace(last, held=held, yielded=last.yielded - free.keys())
+        return answer
+
+    def _by_part(self, order: Order) -> dict[RedisQueue, Order]:
+        """What is to be said to which partition; nothing is taken."""
+        told: dict[RedisQueue, Order] = defaultdict(Order)
+        for task in order.push:
+            told[self._home(task.host)].push.append(task)
+        for task in order.requeue:
+            told[self._home(task.host)].requeue.append(task)
+        for host, seconds in order.free.items():
+            told[self._home(host)].free[host] = seconds
+        for host in order.hold:
+            told[self._home(host)].hold.append(host)
+        for part in self.parts:
+            if order.beat is not None:
+                told[part].beat = order.beat
+            if order.ended & part.leased.keys():
+                told[part].done, told[part].back = order.done, order.back
+        return told
+
+    def _take(self, number: int, order: Order) -> Taken:
+        leases: list[Lease] = []
+        errors, back = [], False
+        for asked, part in enumerate(self._in_turn()):
+            room = self._allowed(part, number - len(leases))
+            if room <= 0 and asked >= LOOKS and part in self._last:
+                continue
+            was_away, part.elsewhere = part.away, self._leased_number - len(part.leased)
+            try:
+                taken = self._at(part, lambda part, room=room: part.take(room, delay=order.delay, ahead=order.ahead))  # type: ignore[misc]
+            except FrontierUnavailable as error:
+                errors.append(error)
+                continue
+            back = back or was_away
+            self._last[part] = replace(taken, leases=())
+            leases += [lease for lease in taken.leases if self._has_lane(part, lease)]
+        if back:
+            self._recover()
+        if errors and not self._leased_number and not any(self._last[part].waiting for part in self._last if not self._is_away(part)):
+            raise errors[-1]  # nothing is left but what waits there
+        answers = self._last.values()
+        return Taken(
+            tuple(leases),
+            sum(one.waiting for one in answers),
+            min((one.soon for one in answers if one.soon is not None), default=None),
+            {host: seconds for one in answers for host, seconds in one.held.items()},
+            frozenset().union(*(one.yielded for one in answers)),
+        )
 
     def hasten(self, tasks: Sequence[Task]) -> None:
-        self._by_host(tasks, lambda part, some: part.hasten(some))
-
-    def take(self, number: int, *, delay: float, ahead: float) -> Taken:
-        with self._lock:
-            leases: list[Lease] = []
-            errors, back = [], False
-            for asked, part in enumerate(self._in_turn()):
-                room = self._allowed(part, number - len(leases))
-                if room <= 0 and asked >= LOOKS and part in self._last:
-                    continue
-                was_away, part.elsewhere = part.away, self._leased_number - len(part.leased)
-                try:
-                    taken = self._at(part, lambda part, room=room: part.take(room, delay=delay, ahead=ahead))  # type: ignore[misc]
-                except FrontierUnavailable as error:
-                    errors.append(error)
-                    continue
-                back = back or was_away
-                self._last[part] = replace(taken, leases=())
-                leases += [lease for lease in taken.leases if self._has_lane(part, lease)]
-            if back:
-                self._recover()
-            if errors and not self._leased_number and not any(self._last[part].waiting for part in self._last if not self._is_away(part)):
-                raise errors[-1]  # nothing is left but what waits there
-            answers = self._last.values()
-            return Taken(
-                tuple(leases),
-                sum(one.waiting for one in answers),
-                min((one.soon for one in answers if one.soon is not None), default=None),
-                {host: seconds for one in answers for host, seconds in one.held.items()},
-                frozenset().union(*(one.yielded for one in answers)),
-            )
-
-    def done(self, ids: Collection[str]) -> None:
-        self._end(ids, lambda part, some: part.done(some))
-
-    def back(self, ids: Collection[str], *, at: float | None = None) -> None:
-        self._end(ids, lambda part, some: part.back(some, at=at))
-
-    def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
-        lost = set[str]().union(*self._each(lambda part: part.beat(doing)))
-        self._leave_lanes(lost)
-        return lost
-
-    def hold(self, host: str) -> float | None:
-        part = self._home(host)
-        with self._lock:
-            try:
-                seconds = self._at(part, lambda part: part.hold(host))
-            except FrontierUnavailable:
-                if all(map(self._is_away, self.parts)):
-                    raise
-                return None
-            if seconds is not None and part in self._last:
-                self._last[part] = replace(self._last[part], held={**self._last[part].held, host: seconds})
-            return seconds
-
-    def free(self, hosts: Mapping[str, float]) -> None:
-        by_part: dict[RedisQueue, dict[str, float]] = defaultdict(dict)
-        for host, seconds in hosts.items():
-            by_part[self._home(host)][host] = seconds
-        with self._lock:
-            for part in by_part.keys() & self._last.keys():
-                last, gone = self._last[part], by_part[part]
-                held = {host: seconds for host, seconds in last.held.items() if host not in gone}
-                self._last[part] = replace(last, held=held, yielded=last.yielded - gone.keys())
-            self._each(lambda part: part.free(by_part[part]), by_part)  # a node that was away names them again, and they are freed again
+        told = self._by_part(Order(push=list(tasks)))
+        self._each(lambda part: part.hasten(told[part].push), told, strict=not self.backed)
 
     def claim(self, job: str, seconds: float) -> bool:
         """While a job's own node is away the next one has it, so two workers may have it just then."""
@@ -188,8 +198,8 @@ class ClusterQueue(RedisQueue):
         listed = tuple(sorted(workers.values(), key=lambda worker: (worker.since, worker.name)))
         return QueueState(self.name, **counts, workers=listed, hosts=tuple(most[:hosts]))
 
-    def outstanding(self, source: str) -> int:
-        return sum(self._each(lambda part: part.outstanding(source), strict=True))
+    def outstanding(self, sources: Collection[str]) -> Counter[str]:
+        return sum(self._each(lambda part: part.outstanding(sources), strict=True), Counter[str]())
 
     def aside(self, limit: int = 100) -> list[Aside]:
         found = [one for some in self._each(lambda part: part.aside(limit), strict=True) for one in some]
@@ -274,21 +284,6 @@ class ClusterQueue(RedisQueue):
             raise fault
         return answers
 
-    def _by_host(self, tasks: Sequence[Task], call: Callable[[RedisQueue, Sequence[Task]], One]) -> list[One]:
-        by_part: dict[RedisQueue, list[Task]] = defaultdict(list)
-        for task in tasks:
-            by_part[self._home(task.host)].append(task)
-        return self._each(lambda part: call(part, by_part[part]), by_part, strict=not self.backed)
-
-    def _end(self, ids: Collection[str], call: Callable[[RedisQueue, Sequence[str]], object]) -> None:
-        with self._lock:
-            mine = {part: some for part in self.parts if (some := [id for id in ids if id in part.leased])}
-            self._each(lambda part: call(part, mine[part]), mine, strict=not self.backed)
-            for part, some in mine.items():
-                for id in some:  # what a node was not told it gets back when it is there again: the table knows that it is done
-                    part.leased.pop(id, None)
-            self._leave_lanes(ids)
-
     def _recover(self) -> None:
         """A node was away, and may have come back empty."""
 
@@ -326,8 +321,8 @@ class ClusterTableQueue(RedisTableQueue, ClusterQueue):
 
     backed = True
 
-    def outstanding(self, source: str) -> int:
+    def outstanding(self, sources: Collection[str]) -> Counter[str]:
         try:
-            return ClusterQueue.outstanding(self, source)
+            return ClusterQueue.outstanding(self, sources)
         except FrontierUnavailable:
-            return LinksBacked.outstanding(self, source)  # with what waits at the node that is away
+            return LinksBacked.outstanding(self, sources)  # with what waits at the node that is away

@@ -6,7 +6,7 @@ NUMBER|ID, so that the order of a place is that of its characters (a place is a 
 first; ``Q:resting`` those that may not be had yet, by their moment; ``Q:blocked`` hosts held for another queue; ``Q:hosts``, ``Q:sources``
 what waits, what is outstanding; ``Q:in_flight``, ``Q:aside``, ``Q:reasons``, ``Q:workers``; ``Q:about`` whose queue it is. Of all queues
 together, under ``newsportal:``: ``workers`` by the moment at which they count as dead, ``machines`` where each runs, ``worker:NAME`` and
-what each has in hand, ``holders`` of hosts, ``free`` moments of hosts, ``wanted`` hosts, ``jobs:OWNER``, ``clock``. A script is one step:
+what each has in hand, ``holders`` of hosts, ``free`` moments of hosts, ``wanted`` hosts, ``jobs:OWNER``, ``clock``. The script is one step:
 nobody sees a queue half changed.
 
 ``noeviction`` must be Redis' policy: one that forgets keys forgets tasks.
@@ -15,7 +15,9 @@ nobody sees a queue half changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -25,10 +27,12 @@ from time import monotonic, time
 from typing import Any, Final, TypeVar
 
 from newsportal.crawl.queues.base import (
+    Answer,
     Aside,
     HostState,
     Identity,
     Lease,
+    Order,
     Queue,
     QueueState,
     Taken,
@@ -51,10 +55,10 @@ One = TypeVar("One")
 
 
 @cache
-def script(name: str) -> str:
-    """Its text after the common beginning. Read as package data: a crawl may run from an egg."""
+def script() -> str:
+    """Read as package data: a crawl may run from an egg."""
     folder = files(__package__) / "lua"
-    return f"{(folder / 'common.lua').read_text('utf-8')}\n{(folder / f'{name}.lua').read_text('utf-8')}"
+    return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in ("common", "take", "calls"))
 
 
 class RedisQueue(Queue):
@@ -96,7 +100,7 @@ class RedisQueue(Queue):
             "forget": self.terms.forget,
         }
         self._keys = [prefix + key % {"spider": name} for key in (queue_key, seen_key)]
-        self._scripts = {name: client.register_script(script(name)) for name in ("take", "calls")}
+        self._script = client.register_script(script())
         self.leased: dict[str, int] = {}  # id -> tries, of what this worker has
         self._lock = RLock()
         self._looked = -LOOK
@@ -111,50 +115,67 @@ class RedisQueue(Queue):
         """Seconds since 1970, about as Redis has them."""
         return time() if self._clock is None else self._clock()
 
-    def push(self, tasks: Sequence[Task]) -> set[str]:
-        return {id for batch in chunks(tasks, BATCH) for id in self._ids("push", "", *(one for task in batch for one in _fields(task)))}
+    def exchange(self, order: Order) -> Answer:
+        with self._lock:
+            if order.take is not None and self.away:
+                self._recover()
+            if order.take is not None or order.hold:
+                self._bury_neighbours()
+            said: dict[str, list[Any]] = defaultdict(list)
+            *first, last = list(chunks(order.push, BATCH)) or [[]]
+            for batch in first:
+                said["push"].append(self._call(*_push(batch)))
+            calls = self._calls(replace(order, push=last))
+            answers = self._call("exchange", *(word for call in calls for word in (call[0], len(call) - 1, *call[1:]))) if calls else ()
+            for (name, *_), answer in zip(calls, answers, strict=True):
+                said[name].append(answer)
+            return self._answer(order, said)
+
+    def _calls(self, order: Order) -> list[tuple[Any, ...]]:
+        """What is asked of the script: the name and the arguments of each call."""
+
+        def finish(how: str, ids: Collection[str]) -> list[tuple[Any, ...]]:
+            mine = [id for id in ids if id in self.leased]
+            return [("finish", how, *mine)] if mine else []
+
+        calls = [_push(order.push)] if order.push else []
+        calls += finish("done", order.done)
+        calls += [_push(order.requeue)] if order.requeue else []
+        for ids, at in order.back:
+            calls += finish("" if at is None else repr(at), ids)
+        if order.free:
+            calls.append(("free", *(word for host, seconds in order.free.items() for word in (host, repr(max(0.0, float(seconds)))))))
+        if order.beat is not None:
+            calls.append(("beat", json.dumps(dict(order.beat)) if order.beat else ""))
+        calls += [("hold", host) for host in order.hold]
+        if order.take is not None:
+            alone = any(self.leased[id] >= SUSPECT_TRIES for id in self.leased.keys() - order.ended)
+            calls.append(("take", 0 if alone else min(order.take, MOST), repr(float(order.delay)), repr(float(order.ahead))))
+        return calls
+
+    def _answer(self, order: Order, said: Mapping[str, list[Any]]) -> Answer:
+        for id in order.ended:
+            self.leased.pop(id, None)
+        answer = Answer({as_text(id) for ids in said["push"] for id in ids})
+        for ids in said["beat"]:
+            answer.lost = self.leased.keys() - set(map(as_text, ids))
+            for id in answer.lost:
+                del self.leased[id]
+        for host, seconds in zip(order.hold, said["hold"], strict=True):
+            answer.holds[host] = None if seconds is None else float(as_text(seconds))
+        for how, *taken in said["take"]:
+            leases = tuple(Lease(*_task(id, text)) for id, text in zip(taken[::2], taken[1::2], strict=True))
+            self.leased.update((lease.task.id, lease.tries) for lease in leases)
+            stands = json.loads(as_text(how))
+            self.draining = stands.get("draining", False)
+            held, yielded = dict(stands["held"] or {}), frozenset(stands["yielded"] or ())
+            answer.taken = Taken(leases, stands["waiting"], stands.get("soon"), held, yielded)
+        return answer
 
     def hasten(self, tasks: Sequence[Task]) -> None:
         """If these wait for a moment, let them wait for their hosts alone."""
         for batch in chunks(tasks, BATCH):
-            self._call("push", "now", *(one for task in batch for one in _fields(task)))
-
-    def take(self, number: int, *, delay: float, ahead: float) -> Taken:
-        with self._lock:
-            if self.away:
-                self._recover()
-            self._bury_neighbours()
-            alone = any(tries >= SUSPECT_TRIES for tries in self.leased.values())
-            answer = self._run("take", [0 if alone else min(number, MOST), repr(float(delay)), repr(float(ahead))])
-            leases = tuple(Lease(*_task(id, text)) for id, text in zip(answer[1::2], answer[2::2], strict=True))
-            self.leased.update((lease.task.id, lease.tries) for lease in leases)
-        how = json.loads(as_text(answer[0]))
-        self.draining = how.get("draining", False)
-        return Taken(leases, how["waiting"], how.get("soon"), dict(how["held"] or {}), frozenset(how["yielded"] or ()))
-
-    def done(self, ids: Collection[str]) -> None:
-        self._finish("done", ids)
-
-    def back(self, ids: Collection[str], *, at: float | None = None) -> None:
-        self._finish("" if at is None else repr(at), ids)
-
-    def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
-        with self._lock:
-            has = self._ids("beat", "" if doing is None else json.dumps(dict(doing)))
-            lost = self.leased.keys() - has
-            for id in lost:
-                del self.leased[id]
-            return lost
-
-    def hold(self, host: str) -> float | None:
-        answer = self._call("hold", host)
-        if answer is None and self._bury_neighbours():
-            answer = self._call("hold", host)
-        return None if answer is None else float(as_text(answer))
-
-    def free(self, hosts: Mapping[str, float]) -> None:
-        if hosts:
-            self._call("free", *(word for host, seconds in hosts.items() for word in (host, repr(max(0.0, float(seconds))))))
+            self._call(*_push(batch, "now"))
 
     def claim(self, job: str, seconds: float) -> bool:
         asked = ("claim", job, repr(float(seconds)))
@@ -182,8 +203,10 @@ class RedisQueue(Queue):
             hosts=tuple(sorted(states, key=lambda host: (-host.waiting, host.host))),
         )
 
-    def outstanding(self, source: str) -> int:
-        return int(self._send(lambda: self.client.hget(f"{self._keys[0]}:sources", source)) or 0)
+    def outstanding(self, sources: Collection[str]) -> Counter[str]:
+        asked = list(sources)
+        found = self._send(lambda: self.client.hmget(f"{self._keys[0]}:sources", asked)) if asked else []
+        return Counter({source: int(number) for source, number in zip(asked, found, strict=True) if number})
 
     def aside(self, limit: int = 100) -> list[Aside]:
         def read() -> list[Aside]:
@@ -210,18 +233,13 @@ class RedisQueue(Queue):
         with self._lock:  # no other thread reads an answer
             self.client.close()
 
-    def _call(self, name: str, *arguments: Any) -> Any:
-        return self._run("calls", [name, *arguments])
-
-    def _ids(self, name: str, *arguments: Any) -> set[str]:
-        return set(map(as_text, self._call(name, *arguments)))
-
-    def _run(self, name: str, arguments: Sequence[Any]) -> Any:
+    def _call(self, *words: Any) -> Any:
+        """A call of the script: its name and arguments."""
         with self._lock:
             now = {} if self._clock is None else {"now": self._clock()}
             context = json.dumps({**self._context, **now, "away": self.away, "elsewhere": self.elsewhere})
-            encoded = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in arguments]
-            return self._send(lambda: self._scripts[name](keys=self._keys, args=[context, *encoded]))
+            encoded = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in words]
+            return self._send(lambda: self._script(keys=self._keys, args=[context, *encoded]))
 
     def _send(self, command: Callable[[], One]) -> One:
         """Raises ``FrontierUnavailable`` (away, full, refusing) and ``FrontierRefused`` (not ours)."""
@@ -237,18 +255,10 @@ class RedisQueue(Queue):
 
     def _recover(self) -> None:
         """Redis was away: give back what it handed out in an answer that was lost."""
-        strays = self._ids("beat", "") - self.leased.keys()
+        strays = set(map(as_text, self._call("beat", ""))) - self.leased.keys()
         self.away = False
         for batch in chunks(strays, BATCH):
             self._call("finish", "", *batch)
-
-    def _finish(self, how: str, ids: Collection[str]) -> None:
-        """They are in this worker's hands no more."""
-        with self._lock:
-            for batch in chunks([id for id in ids if id in self.leased], BATCH):
-                self._call("finish", how, *batch)
-                for id in batch:
-                    del self.leased[id]
 
     def _settle(self, what: str, ids: Collection[str] | None) -> int:
         if ids is None:
@@ -276,21 +286,22 @@ class UnbackedQueue(RedisQueue):
         super().__init__(*given, **named)
         self._pushed: dict[str, Task] = {}
 
-    def push(self, tasks: Sequence[Task]) -> set[str]:
-        taken = super().push(tasks)
-        self._pushed.update((task.id, task) for task in tasks if task.id in taken)
+    def exchange(self, order: Order) -> Answer:
+        answer = super().exchange(order)
+        for id in order.done:
+            self._pushed.pop(id, None)
+        self._pushed.update((task.id, task) for task in (*order.push, *order.requeue) if task.id in answer.pushed)
         for id in list(self._pushed)[: max(0, len(self._pushed) - self._REMEMBERED)]:
             del self._pushed[id]
-        return taken
-
-    def done(self, ids: Collection[str]) -> None:
-        super().done(ids)
-        for id in ids:
-            self._pushed.pop(id, None)
+        return answer
 
     def _recover(self) -> None:
         super()._recover()
-        super().push([task for id, task in self._pushed.items() if id not in self.leased])
+        self.push([task for id, task in self._pushed.items() if id not in self.leased])
+
+
+def _push(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
+    return "push", when, *(word for task in tasks for word in _fields(task))
 
 
 def _fields(task: Task) -> tuple[str, bytes, str]:

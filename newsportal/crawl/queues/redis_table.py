@@ -6,14 +6,14 @@ table; rows that Redis does not know are pushed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
 from sqlalchemy import func, select
 
-from newsportal.crawl.queues.base import Aside, Taken, Task
+from newsportal.crawl.queues.base import Answer, Aside, Order, Task
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.table import LinksBacked, end_requests
 from newsportal.errors import FrontierUnavailable
@@ -39,43 +39,42 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         self._was_away = False
         self._walked: int | None = None  # the last row that was pushed again, while that goes on
 
-    def push(self, tasks: Sequence[Task]) -> set[str]:
-        if not tasks:
-            return set()
-        entered, waiting = self._table(lambda turn: (turn.add(tasks), self._waiting_tasks(turn, [task.id for task in tasks])))
-        super().push(_without_bodies(waiting))
-        return entered
-
-    def take(self, number: int, *, delay: float, ahead: float) -> Taken:
-        self._compare()
-        taken = super().take(number, delay=delay, ahead=ahead)
-        if self._was_away and not taken.leases:  # a node came back in this take, without what it was not told
+    def exchange(self, order: Order) -> Answer:
+        if order.take is not None:
             self._compare()
-            taken = super().take(number, delay=delay, ahead=ahead)
-        if not taken.leases:
-            return taken
-        ids = [lease.task.id for lease in taken.leases]
-        waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)}
-        super().done([id for id in ids if id not in waits])
-        leases = (replace(one, task=_whole(one.task, waits[one.task.id])) for one in taken.leases if one.task.id in waits)
-        return replace(taken, leases=tuple(leases))
+        entered = set[str]()
+        if order.push or order.done or order.requeue or any(at is not None for _, at in order.back):
+            entered, order = self._table(lambda turn, order=order: self._write(turn, order))  # type: ignore[misc]
+        answer = super().exchange(order)
+        if self._was_away and order.take is not None and not answer.taken.leases:  # a node came back just now, without what it was not told
+            self._compare()
+            answer.taken = super().exchange(Order(take=order.take, delay=order.delay, ahead=order.ahead)).taken
+        answer.pushed = entered
+        if ids := [lease.task.id for lease in answer.taken.leases]:
+            waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)}
+            super().exchange(Order(done=[id for id in ids if id not in waits]))
+            leases = (replace(one, task=_whole(one.task, waits[one.task.id])) for one in answer.taken.leases if one.task.id in waits)
+            answer.taken = replace(answer.taken, leases=tuple(leases))
+        return answer
 
-    def done(self, ids: Collection[str]) -> None:
-        def step(turn: Turn) -> dict[str, float | None]:
-            end_requests(turn, [row for row in turn.rows(ids) if row.state in WAITING])
-            turn.settle()
-            return {task.id: task.at for task in self._waiting_tasks(turn, ids)}
-
-        if ids:
-            moments = self._table(step)
-            for id, at in moments.items():  # it failed in passing: it waits for another try
-                super().back([id], at=at)
-            super().done([id for id in ids if id not in moments])
-
-    def back(self, ids: Collection[str], *, at: float | None = None) -> None:
-        if at is not None:
-            self._table(lambda turn: turn.give_back([row for row in turn.rows(ids) if row.state in WAITING], at))
-        super().back(ids, at=at)
+    def _write(self, turn: Turn, order: Order) -> tuple[set[str], Order]:
+        """Write into the table what ``order`` says; answers the ids that were taken in, and what is left to say to Redis."""
+        entered = turn.add(order.push)
+        pushed = self._waiting_tasks(turn, [task.id for task in order.push])
+        end_requests(turn, [row for row in turn.rows(order.done) if row.state in WAITING])
+        failed = {task.id: task.at for task in self._waiting_tasks(turn, order.done)}  # in passing: they wait for another try
+        turn.add(order.requeue)
+        requeued = self._waiting_tasks(turn, [task.id for task in order.requeue])
+        for ids, at in order.back:
+            if at is not None:
+                turn.give_back([row for row in turn.rows(ids) if row.state in WAITING], at)
+        return entered, replace(
+            order,
+            push=_without_bodies(pushed),
+            done=[id for id in order.done if id not in failed],
+            requeue=_without_bodies(requeued),
+            back=[*(([id], at) for id, at in failed.items()), *order.back],
+        )
 
     def refresh(self, ids: Collection[str]) -> None:
         self.hasten(_without_bodies(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)))
@@ -118,7 +117,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             for _ in range(PAGES if self._walked is not None else 0):
                 page = asked.where(LINKS.c.number > self._walked)
                 found = self._table(lambda turn, page=page: turn.connection.execute(page).all(), write=False)  # type: ignore[misc]
-                super().push(_without_bodies(map(task_of, found)))
+                super().exchange(Order(push=_without_bodies(map(task_of, found))))
                 self._walked = found[-1].number if found else None
                 if not found:
                     return

@@ -1,7 +1,7 @@
 """The queue of requests in the record's table of links, for the processes of one machine (SQLite) or of many (PostgreSQL, MariaDB).
 Promises: ``base``; tables: ``store.link_tables``.
 
-Every call is one short transaction. A worker's process that is gone from this machine is seen within a second, any other by its silence.
+A conversation is one short transaction. A worker's process that is gone from this machine is seen within a second, others by their silence.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from sqlalchemy import func, select
 
 from newsportal.crawl.queues import table_taking, table_workers
 from newsportal.crawl.queues.base import (
+    Answer,
     Aside,
     HostState,
     Identity,
     Lease,
+    Order,
     Queue,
     QueueState,
     Taken,
-    Task,
     Terms,
     WaitingLinks,
     WorkerState,
@@ -36,7 +37,7 @@ from newsportal.store.link_rows import ROW, SUSPECT_TRIES, TASK, Row, Turn, task
 from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOSTS, LATER, LEASED, LINES, LINKS, OUTSTANDING, WAITING, WORKERS
 from newsportal.store.links import Links
 
-Answer = TypeVar("Answer")
+Answered = TypeVar("Answered")
 
 UNFINISHED: Final = 60.0  # seconds until a link is asked for again whose request ended without an outcome; twice as long each time
 MOST_UNFINISHED: Final = 5  # then the link has failed
@@ -56,13 +57,13 @@ class LinksBacked(Queue):
     def retries(self) -> list[WaitingLinks]:
         return [row for row in self.links.waiting() if row.queue == self.name]
 
-    def outstanding(self, source: str) -> int:
-        asked = (LINKS.c.queue == self.name, LINKS.c.source == cut(source), LINKS.c.state.in_(OUTSTANDING))
-        return int(
-            self._table(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS).where(*asked)), write=False) or 0
-        )
+    def outstanding(self, sources: Collection[str]) -> Counter[str]:
+        of_states = (LINKS.c.queue == self.name, LINKS.c.state.in_(OUTSTANDING))
+        asked = select(LINKS.c.source, func.count()).where(*of_states, LINKS.c.source.in_(list(map(cut, sources)))).group_by(LINKS.c.source)
+        found: dict[str, int] = dict(self._table(lambda turn: turn.connection.execute(asked).all(), write=False))
+        return Counter({source: found[cut(source)] for source in sources if cut(source) in found})
 
-    def _table(self, step: Callable[[Turn], Answer], *, write: bool = True) -> Answer:
+    def _table(self, step: Callable[[Turn], Answered], *, write: bool = True) -> Answered:
         try:
             return (self.links.write if write else self.links.read)(step, self.name, self.terms)
         except StoreError as error:
@@ -85,73 +86,55 @@ class TableQueue(LinksBacked):
         self.links, self.terms, self._close = links, terms or Terms(), close
         self._lock = RLock()
         self._number = 0
+        self._looked: float | None = None  # when this worker was last seen alive, and the tables were put in order if need be
         self._mine: dict[str, Lease] = {}
 
-    def push(self, tasks: Sequence[Task]) -> set[str]:
-        return self._table(lambda turn: turn.add(tasks)) if tasks else set()
-
-    def take(self, number: int, *, delay: float, ahead: float) -> Taken:
+    def exchange(self, order: Order) -> Answer:
         with self._lock:
-            alone = any(lease.tries >= SUSPECT_TRIES for lease in self._mine.values())  # nothing goes with a suspect
-            in_hand = Counter(lease.task.host for lease in self._mine.values())
-            taking = table_taking.Taking(0 if alone else number, delay, ahead, in_hand)
-            found = self._table(lambda turn: self._idle(turn, taking), write=False)
-            if found is not None:
-                return found
-            taken = self._work(lambda turn: table_taking.take(turn, taking), sweep=True)
-            self._mine.update((lease.task.id, lease) for lease in taken.leases)
-            return taken
+            ended = order.ended
+            mine = {id: lease for id, lease in self._mine.items() if id not in ended}
+            alone = any(lease.tries >= SUSPECT_TRIES for lease in mine.values())  # nothing goes with a suspect
+            in_hand = Counter(lease.task.host for lease in mine.values())
+            number = 0 if alone else order.take or 0
+            taking = table_taking.Taking(number, order.delay, order.ahead, in_hand)
+            only_takes = order.take is not None and not order.changes and order.beat is None
+            if only_takes and (found := self._table(lambda turn: self._idle(turn, taking), write=False)) is not None:
+                return Answer(taken=found)
+            beat = order.beat is not None
+            joins = beat or order.take is not None or bool(order.hold)
+            answer = self._work(lambda turn: self._converse(turn, order, mine, taking), joins=joins, beat=beat)
+            taken = {lease.task.id: lease for lease in answer.taken.leases}
+            self._mine = {**{id: lease for id, lease in mine.items() if id not in answer.lost}, **taken}
+            return answer
 
     def _idle(self, turn: Turn, taking: table_taking.Taking) -> Taken | None:
         turn.worker = self._number
-        return table_taking.idle(turn, taking) if self._number and not table_workers.is_due(turn) else None
+        return table_taking.idle(turn, taking) if self._number and not self._is_due(turn) else None
 
-    def done(self, ids: Collection[str]) -> None:
-        def step(turn: Turn) -> None:
-            rows = turn.rows(ids)
+    def _converse(self, turn: Turn, order: Order, mine: Mapping[str, Lease], taking: table_taking.Taking) -> Answer:
+        answer = Answer(turn.add(order.push))
+        if turn.worker:  # who has left, or never took anything, has nothing
+            rows = turn.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
             end_requests(turn, [*_leased(turn, rows), *lost])
-
-        self._given(ids, step)
-
-    def back(self, ids: Collection[str], *, at: float | None = None) -> None:
-        self._given(ids, lambda turn: turn.give_back(_leased(turn, turn.rows(ids)), at))
-
-    def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
-        def step(turn: Turn) -> set[str]:
-            if doing is not None:
-                table_workers.save_doing(turn, doing)
+            turn.add(order.requeue)
+            for ids, at in order.back:
+                turn.give_back(_leased(turn, turn.rows(ids)), at)
+            table_workers.let_go(turn, turn.worker, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
+        if order.beat:
+            table_workers.save_doing(turn, order.beat)
+        if order.beat is not None:
             held = {row.id for row in table_workers.leased(turn, turn.worker)}
             # whoever stores an article ends its link's lease, a moment before the request is done
-            return held | {row.id for row in turn.rows(self._mine.keys() - held) if row.state not in (*WAITING, LEASED)}
-
-        with self._lock:
-            lost = self._mine.keys() - self._work(step, sweep=True)
-            for id in lost:
-                del self._mine[id]
-            return lost
-
-    def hold(self, host: str) -> float | None:
-        def step(turn: Turn) -> float | None:
-            of = table_workers.holder(turn, cut(host))
-            if of > 0 and of != turn.worker and table_workers.bury_if_dead(turn, of):
-                of = table_workers.holder(turn, cut(host))
-            if of in (0, turn.worker, -turn.worker):
-                return table_workers.take_hosts(turn, [cut(host)])[cut(host)]
-            table_workers.want(turn, cut(host))
-            return None
-
-        return self._work(step, sweep=True)
-
-    def free(self, hosts: Mapping[str, float]) -> None:
-        def step(turn: Turn) -> None:
-            table_workers.let_go(turn, turn.worker, {cut(host): max(0.0, seconds) for host, seconds in hosts.items()})
-
-        if hosts and self._number:
-            self._work(step)
+            held |= {row.id for row in turn.rows(mine.keys() - held) if row.state not in (*WAITING, LEASED)}
+            answer.lost = mine.keys() - held
+        answer.holds = {host: table_workers.hold(turn, cut(host)) for host in order.hold}
+        if order.take is not None:
+            answer.taken = table_taking.take(turn, taking)
+        return answer
 
     def claim(self, job: str, seconds: float) -> bool:
-        return self._work(lambda turn: table_workers.claim(turn, cut(job), seconds), sweep=True)
+        return self._work(lambda turn: table_workers.claim(turn, cut(job), seconds))
 
     def release(self, job: str) -> None:
         if self._number:
@@ -161,7 +144,7 @@ class TableQueue(LinksBacked):
         with self._lock:
             if self._number:
                 self._work(lambda turn: table_workers.part(turn, turn.worker))
-                self._number = 0
+                self._number, self._looked = 0, None
                 self._mine.clear()
 
     def state(self, hosts: int = 20) -> QueueState:
@@ -198,28 +181,23 @@ class TableQueue(LinksBacked):
     def close(self) -> None:
         self._close()
 
-    def _given(self, ids: Collection[str], step: Callable[[Turn], None]) -> None:
-        """The tasks leave this worker's hands."""
-        if not ids or not self._number:  # who has left, or never took anything, has nothing
-            return
-        with self._lock:
-            self._work(step)
-            for id in ids:
-                self._mine.pop(id, None)
+    def _is_due(self, turn: Turn) -> bool:
+        return self._looked is None or not 0 <= turn.ticks - self._looked < min(table_workers.SWEEP, self.terms.lease / 4)
 
-    def _work(self, step: Callable[[Turn], Answer], *, sweep: bool = False) -> Answer:
-        """``step`` by a worker that the others know: it joins them at its first step, and again if it was taken for dead."""
+    def _work(self, step: Callable[[Turn], Answered], *, joins: bool = True, beat: bool = True) -> Answered:
+        """``step`` by a worker that the others know: it joins them at its first work, and again if it was taken for dead."""
 
-        def whole(turn: Turn) -> tuple[Answer, int]:
-            turn.worker = self._number
-            if not (turn.worker and table_workers.lives(turn, turn.worker)):
-                turn.worker = table_workers.join(turn, self.worker)
-            if sweep:
+        def whole(turn: Turn) -> tuple[Answered, int, float | None]:
+            turn.worker, looked = self._number, self._looked
+            if (turn.worker or joins) and (beat or self._is_due(turn)):
+                looked = turn.ticks
+                if not (turn.worker and table_workers.lives(turn, turn.worker)):
+                    turn.worker = table_workers.join(turn, self.worker)
                 table_workers.sweep(turn)
-            return step(turn), turn.worker
+            return step(turn), turn.worker, looked
 
         with self._lock:
-            answer, self._number = self._table(whole)
+            answer, self._number, self._looked = self._table(whole)
             return answer
 
 

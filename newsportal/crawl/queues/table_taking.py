@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import ceil
 from typing import Any, Final
 
-from sqlalchemy import bindparam, exists, func, select, update
+from sqlalchemy import CompoundSelect, Select, bindparam, exists, func, select, union_all, update
 
 from newsportal.crawl.queues import table_workers
 from newsportal.crawl.queues.base import Lease, Taken
+from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, TASK, Row, Turn, task_of
 from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS
 
@@ -29,25 +31,31 @@ MANY: Final = 4096  # more hosts than this need not be counted to be shared fair
 SUSPECTS: Final = 32  # suspects that are looked at, at most, for one whose host is free
 MAX_WANTED: Final = 16  # hosts of another queue's worker that are asked for at once
 SOME: Final = 100  # hosts whose waiting rows are added up: whether something waits matters, and not how much
+HOSTS_AT_ONCE: Final = 64  # whose rows are read in one statement
 ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
 
-READY = (
-    select(*TASK)
-    .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "ready", LINKS.c.host == bindparam("h"))
-    .order_by(LINKS.c.precedence, LINKS.c.number)
-    .limit(bindparam("most"))
-)
-OPEN = (
-    select(LINES.c.host, LINES.c.top, LINES.c.free_at)
-    .where(
-        LINES.c.queue == bindparam("q"),
-        LINES.c.holder == bindparam("of"),
-        LINES.c.resting == 0,
-        LINES.c.ready > 0,
+
+@cache
+def _ready(hosts: int) -> CompoundSelect[Any]:
+    """The first rows of so many hosts."""
+    of_host = (
+        select(*TASK)
+        .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "ready", LINKS.c.host == bindparam(f"host{n}"))
+        .order_by(LINKS.c.precedence, LINKS.c.number)
+        .limit(bindparam(f"most{n}"))
+        for n in range(hosts)
     )
-    .order_by(LINES.c.top, LINES.c.free_at, LINES.c.host)
-    .limit(bindparam("most"))
-)
+    return union_all(*(select(rows.subquery()) for rows in of_host))
+
+
+def _open(of: str, most: str) -> Select[Any]:
+    lines = (LINES.c.queue == bindparam("q"), LINES.c.holder == bindparam(of), LINES.c.resting == 0, LINES.c.ready > 0)
+    asked = select(LINES.c.host, LINES.c.top, LINES.c.ready, LINES.c.free_at, LINES.c.holder).where(*lines)
+    return asked.order_by(LINES.c.top, LINES.c.free_at, LINES.c.host).limit(bindparam(most))
+
+
+OPEN = _open("of", "most")
+OPEN_HERE = union_all(*(select(_open(of, f"most_{of}").subquery()) for of in ("own", "reserved", "free")))
 SUSPECT = (
     select(*TASK, LINKS.c.since)
     .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect")
@@ -61,27 +69,38 @@ SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limi
 WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
 NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
 OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
+# What the worker's row says; then whether there are hosts with ready rows of which it has not enough in hand, suspects, workers that lack
+# hosts, rows whose time has come, hosts that have rested, and hosts that workers of other queues hold
+OWN = (WORKERS.c.delay, WORKERS.c.hungry, WORKERS.c.draining)
 CONCERNS = select(
-    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect"),
-    exists().where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now")),
-)  # what is to be written about though nothing can be taken: suspects, and workers that lack hosts
-OPEN_SOON = (
-    select(LINES.c.host, LINES.c.holder)
-    .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, (LINES.c.resting == 0) | (LINES.c.free_at <= bindparam("until")))
-    .limit(bindparam("most"))
+    *(select(column).where(WORKERS.c.number == bindparam("w")).scalar_subquery().label(column.name) for column in OWN),
+    exists()
+    .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, LINES.c.resting == 0)
+    .where((LINES.c.holder != bindparam("w")) | LINES.c.host.not_in(bindparam("full", expanding=True)))
+    .label("available"),
+    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect").label("suspects"),
+    exists()
+    .where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now"))
+    .label("poor"),
+    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == LATER).label("due"),
+    exists().where(LINES.c.queue == bindparam("q"), LINES.c.resting == 1, LINES.c.free_at <= bindparam("until")).label("rested"),
+    exists()
+    .where(LINES.c.queue == bindparam("q"), LINES.c.holder > 0, LINES.c.ready > 0)
+    .where(LINES.c.holder.not_in(select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"))))
+    .label("elsewhere"),
 )
-FOR_EVER: Final = 1e300
 
 
 @dataclass(slots=True)
 class Taking:
     """One call. ``number``: tasks that are asked for, none beside a suspect. ``held_by_host``: tasks that the worker has of each host.
-    ``draining``: it makes room for a suspect."""
+    ``held``: its hosts, once they were looked up. ``draining``: it makes room for a suspect."""
 
     number: int
     delay: float
     ahead: float
     held_by_host: Mapping[str, int]
+    held: dict[str, float] | None = None
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
     draining: bool = False
@@ -91,35 +110,44 @@ class Taking:
         """How many tasks of one host the worker may have."""
         return max(1, int(self.ahead / self.delay + ROUNDING)) if self.delay > 0 else self.number
 
+    @property
+    def full(self) -> set[str]:
+        """Hosts of which it has enough."""
+        return {host for host, number in self.held_by_host.items() if number >= self.places}
+
 
 def idle(turn: Turn, taking: Taking) -> Taken | None:
     """The answer, without a write, where nothing can be taken and nothing is due; else ``None``."""
     found = _taken(turn, taking)
-    if found.soon == 0.0 or (found.waiting and taking.number > 0 and _may_take(turn, taking)):
-        return None
-    return found
+    busy = found.waiting and taking.number > 0 and any(_concerns(turn, taking)[len(OWN) :])
+    return None if busy or found.soon == 0.0 else found
 
 
-def _may_take(turn: Turn, taking: Taking) -> bool:
-    """Whether a host's rows are ready that this worker has not enough of, or the others need something of it."""
-    full = {host for host, number in taking.held_by_host.items() if number >= taking.places}
-    asked = {"q": turn.queue, "until": turn.ticks + taking.ahead, "most": len(full) + 1}
-    if any(of != turn.worker or host not in full for host, of in turn.connection.execute(OPEN_SOON, asked)):
-        return True
-    return any(turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, "now": turn.ticks}).one())
+def _concerns(turn: Turn, taking: Taking) -> Any:
+    moments = {"now": turn.ticks, "wall": turn.wall, "until": turn.ticks + taking.ahead}
+    return turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, "full": list(taking.full), **moments}).one()
 
 
 def take(turn: Turn, taking: Taking) -> Taken:
-    turn.wake(WAKE)
-    table_workers.ripen(turn, taking.ahead)
+    taking.held = None
     turn.settle()
+    concerns = _concerns(turn, taking)
+    if concerns.due:
+        turn.wake(WAKE)
+        turn.settle()
+        concerns = _concerns(turn, taking)
+    if concerns.rested:
+        table_workers.ripen(turn, taking.ahead)
     if taking.number > 0:
-        _fill(turn, taking)
-    turn.settle()
+        _fill(turn, taking, concerns)
+        turn.settle()
     hungry = len(taking.leases) < taking.number
-    state = {"delay": taking.delay, "hungry": turn.ticks + HUNGER if hungry else 0.0, "draining": int(taking.draining)}
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(state))
-    if hungry:
+    prolonged = hungry and (concerns.hungry or 0.0) > turn.ticks + HUNGER / 2
+    until = concerns.hungry if prolonged else turn.ticks + HUNGER if hungry else 0.0
+    if (taking.delay, until, taking.draining) != concerns[: len(OWN)]:
+        values = {"delay": taking.delay, "hungry": until, "draining": int(taking.draining)}
+        turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(values))
+    if hungry and concerns.elsewhere:
         request_hosts(turn)
     return _taken(turn, taking)
 
@@ -130,21 +158,22 @@ def _taken(turn: Turn, taking: Taking) -> Taken:
     if waiting:
         full = 0 < taking.number <= len(taking.leases)
         waits.append(0.0 if full else POLL if taking.delay <= 0 else min(POLL, taking.delay))
-    held, yielded = table_workers.held_hosts(turn)
-    return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), held, yielded)
+    if taking.held is None:
+        taking.held, taking.yielded = table_workers.held_hosts(turn)
+    return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), taking.held, taking.yielded)
 
 
-def _fill(turn: Turn, taking: Taking) -> None:
-    suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all()
+def _fill(turn: Turn, taking: Taking, concerns: Any) -> None:
+    suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all() if concerns.suspects else ()
     empty = not any(taking.held_by_host.values())
     overdue = any(turn.ticks - one.since > PATIENCE for one in suspects)
     if overdue and turn.connection.scalar(DRAINING, {"q": turn.queue, "w": turn.worker}) is None:
         taking.draining = not empty  # nothing new, until nothing is in hand
         if taking.draining or _take_suspect(turn, taking, suspects):
             return
-    share, own, poorer = _poorer(turn)
+    share, own, poorer = _poorer(turn) if concerns.poor else (MANY, 0, [])
     _reserve(turn, own - share, poorer)
-    taking.yielded = table_workers.held_hosts(turn)[1]
+    taking.held, taking.yielded = table_workers.held_hosts(turn)
     _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
     if empty and not taking.leases:
         _take_suspect(turn, taking, suspects)
@@ -152,39 +181,42 @@ def _fill(turn: Turn, taking: Taking) -> None:
 
 def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     """``allowance``: how many free hosts this worker may take on."""
-    full = {host for host, number in taking.held_by_host.items() if number >= taking.places} | taking.yielded
-    own = _lines(turn, turn.worker, taking.number + len(full))  # more than can be served, if the first ones cannot
-    reserved = _lines(turn, -turn.worker, taking.number, turn.ticks + taking.ahead)
-    free = _lines(turn, 0, min(taking.number, allowance))
-    found = [line for line in [*own, *reserved, *free] if line[0] not in full]
-    found.sort(key=lambda line: line[1])
+    full = taking.full | taking.yielded
+    holders = {"own": turn.worker, "reserved": -turn.worker, "free": 0}
+    limits = {"most_own": taking.number + len(full), "most_reserved": taking.number, "most_free": min(taking.number, allowance)}
+    until = turn.ticks + taking.ahead  # more of its own than can be served, if the first ones cannot
+    lines = turn.connection.execute(OPEN_HERE, {"q": turn.queue, **holders, **limits}).all()
+    found = [line for line in lines if line.host not in full and (line.holder >= 0 or line.free_at <= until)]
+    found.sort(key=lambda line: line.top)
     even = max(1, taking.number // max(1, len(found)))
-    got: Counter[str] = Counter()
-    exhausted = set[str]()
+    quotas: Counter[str] = Counter()
+    left = taking.number
     for cap in (even, taking.number):
-        rows = list[Any]()
-        left = taking.number - len(taking.leases)
-        for host, _ in found:
-            number = min(cap - got[host], taking.places - taking.held_by_host.get(host, 0) - got[host], left - len(rows))
-            if number <= 0 or host in exhausted:
-                continue
-            ready = turn.connection.execute(READY, {"q": turn.queue, "h": host, "most": number}).all()
-            if len(ready) < number:
-                exhausted.add(host)
-            got[host] += len(ready)
-            rows += ready
-        turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
-        taking.leases += [Lease(task_of(one), one.tries) for one in rows]
-    mine = {host for host, _ in own}
-    table_workers.take_hosts(turn, [host for host in got if host not in mine])
+        for host, _, ready, *_ in found:
+            most = min(cap, ready, taking.places - taking.held_by_host.get(host, 0))
+            more = max(0, min(most - quotas[host], left))
+            quotas[host] += more
+            left -= more
+    rows = [row for some in chunks(+quotas, HOSTS_AT_ONCE) for row in _rows(turn, {host: quotas[host] for host in some})]
+    turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
+    taking.leases += [Lease(task_of(one), one.tries) for one in rows]
+    _hold(turn, taking, [host for host in {one.host: None for one in rows} if host not in (taking.held or {})])
 
 
-def _lines(turn: Turn, holder: int, limit: int, until: float = FOR_EVER) -> list[tuple[str, int]]:
-    """Hosts of this queue with ready rows that may be asked by then, the most urgent first."""
-    if limit <= 0:
-        return []
-    found = turn.connection.execute(OPEN, {"q": turn.queue, "of": holder, "most": limit}).all()
-    return [(host, top) for host, top, free_at in found if free_at <= until]
+def _rows(turn: Turn, quotas: Mapping[str, int]) -> list[Any]:
+    """So many ready rows of each host, in the order of the hosts."""
+    size = 1 << (len(quotas) - 1).bit_length()  # few statements, however many hosts there are
+    places = {host: place for place, host in enumerate(quotas)}
+    of_hosts = [*quotas.items(), *[("", 0)] * (size - len(quotas))]
+    asked = {f"host{n}": host for n, (host, _) in enumerate(of_hosts)} | {f"most{n}": most for n, (_, most) in enumerate(of_hosts)}
+    found = turn.connection.execute(_ready(size), {"q": turn.queue, **asked}).all()
+    return sorted(found, key=lambda row: (places[row.host], row.precedence, row.number))
+
+
+def _hold(turn: Turn, taking: Taking, hosts: Sequence[str]) -> None:
+    held = table_workers.take_hosts(turn, hosts)
+    if taking.held is not None:
+        taking.held.update(held)
 
 
 def _take_suspect(turn: Turn, taking: Taking, suspects: Sequence[Any]) -> bool:
@@ -197,7 +229,7 @@ def _take_suspect(turn: Turn, taking: Taking, suspects: Sequence[Any]) -> bool:
         if row.lane is not None and turn.connection.scalar(busy.limit(1)) is not None:
             continue
         turn.move([row], LEASED, worker=turn.worker)
-        table_workers.take_hosts(turn, [row.host])
+        _hold(turn, taking, [row.host])
         taking.leases = [Lease(task_of(row), row.tries)]
         return True
     return False
@@ -211,8 +243,6 @@ def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
     """A fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
     asked = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
     others = turn.connection.execute(asked.where(WORKERS.c.queue == turn.queue, WORKERS.c.number != turn.worker)).all()
-    if not any(hungry > turn.ticks for _, hungry, _ in others):
-        return MANY, 0, []
     own = turn.connection.scalar(select(_hosts_of(turn.worker))) or 0
     open_ = (LINES.c.queue == turn.queue, LINES.c.holder <= 0, LINES.c.ready > 0, LINES.c.resting == 0)
     free = turn.connection.scalar(select(func.count()).select_from(LINES).where(*open_)) or 0
@@ -249,5 +279,5 @@ def request_hosts(turn: Turn) -> None:
     asked = select(LINES.c.holder).where(LINES.c.queue == turn.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
     own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
     for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
-        for host, _ in _lines(turn, number, MAX_WANTED):
+        for host, *_ in turn.connection.execute(OPEN, {"q": turn.queue, "of": number, "most": MAX_WANTED}).all():
             table_workers.want(turn, host)

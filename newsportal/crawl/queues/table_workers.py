@@ -57,11 +57,6 @@ def leased(turn: Turn, number: int) -> list[Row]:
     return [Row(*row) for row in turn.connection.execute(LEASES, {"w": number})]
 
 
-def is_due(turn: Turn) -> bool:
-    found = turn.connection.execute(SWEPT).first()
-    return found is None or not found[0] <= turn.ticks < found[0] + SWEEP
-
-
 def sweep(turn: Turn) -> None:
     """Once a second, by any worker: bury the dead, and apply what time has changed."""
     found = turn.connection.execute(SWEPT).first()
@@ -185,6 +180,17 @@ def want(turn: Turn, host: str) -> None:
     turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host, mine).values(values))
 
 
+def hold(turn: Turn, host: str) -> float | None:
+    """Seconds until this worker may ask a host, which it holds now; ``None``: another does, and is told."""
+    of = holder(turn, host)
+    if of > 0 and of != turn.worker and bury_if_dead(turn, of):
+        of = holder(turn, host)
+    if of in (0, turn.worker, -turn.worker):
+        return take_hosts(turn, [host])[host]
+    want(turn, host)
+    return None
+
+
 def let_go(turn: Turn, of: int, hosts: Mapping[str, float]) -> None:
     """Worker ``of`` holds these hosts no more; nobody may ask each for so many seconds. It is reserved for the worker that waits for it."""
     freed, lines = list[dict[str, Any]](), list[dict[str, Any]]()
@@ -206,7 +212,7 @@ def ripen(turn: Turn, ahead: float) -> None:
     turn.connection.execute(update(LINES).where(*due).values(resting=0))
 
 
-def held_hosts(turn: Turn) -> tuple[Mapping[str, float], frozenset[str]]:
+def held_hosts(turn: Turn) -> tuple[dict[str, float], frozenset[str]]:
     """This worker's hosts, with the seconds until they may be asked; and those that another worker waits for."""
     found = turn.connection.execute(HELD, {"w": turn.worker}).all()
     wanted = (host for host, _, by, until in found if by not in (0, turn.worker) and until > turn.ticks)

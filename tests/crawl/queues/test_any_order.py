@@ -199,7 +199,7 @@ class Frontier(RuleBasedStateMachine):
             assert state.later <= len(model.later)
             due = sum(at > self.bench.now for at in model.later.values())
             assert state.later >= due
-            assert queue.outstanding("甲") == state.waiting + state.leased
+            assert queue.outstanding(["甲"])["甲"] == state.waiting + state.leased
             assert sum(one.waiting for one in state.hosts) == state.waiting
 
     def teardown(self) -> None:

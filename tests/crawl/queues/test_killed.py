@@ -61,9 +61,9 @@ def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
         victim.wait()
         killed.add(victim.pid)
         began[began.index(victim)] = begin(tmp_path, log)
-    assert queue.outstanding("甲"), "the last kill was one in the middle of the work"
+    assert queue.outstanding(["甲"])["甲"], "the last kill was one in the middle of the work"
     until = monotonic() + 600
-    while queue.outstanding("甲") and monotonic() < until:
+    while queue.outstanding(["甲"])["甲"] and monotonic() < until:
         sleep(0.1)
     for worker in began:
         worker.kill()

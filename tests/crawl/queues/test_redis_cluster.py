@@ -175,7 +175,7 @@ def test_a_master_that_is_lost_stops_its_hosts_alone_and_is_filled_again_from_th
         assert queue.beat() == set()
         with pytest.raises(FrontierUnavailable, match=f"{lost.port}"):
             queue.state()
-        assert queue.outstanding("none") == 0
+        assert queue.outstanding(["none"])["none"] == 0
         with pytest.raises(FrontierUnavailable):  # nothing is left but what waits there
             queue.take(10, delay=0, ahead=1)
         cluster.start(1)

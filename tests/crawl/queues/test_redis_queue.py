@@ -125,14 +125,14 @@ def test_with_a_store_bodies_lie_in_the_table_alone(redis_for_all: Any, client: 
 def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
     queue = opened()
     queue.push(tasks(5))
-    asked = queue._scripts["take"]
+    asked = queue._script
 
     def lose(**more: Any) -> Any:
         asked(**more)
         raise redis.ConnectionError("Connection reset by peer")
 
     with monkeypatch.context() as patch:
-        patch.setitem(queue._scripts, "take", lose)
+        patch.setattr(queue, "_script", lose)
         with pytest.raises(FrontierUnavailable, match="Connection reset"):
             take(queue, 3)
     assert sorted(take(queue, 3)) == ["a.example/0", "a.example/1", "a.example/2"]
@@ -235,7 +235,7 @@ def test_a_full_redis_takes_nothing_in_but_lets_work_end(redis_server: Any) -> N
     assert other.hold("h1.example") == 0
     client.config_set("maxmemory", "0")
     assert other.state().waiting == 200 - 50 - 40
-    assert other.outstanding("甲") == 110
+    assert other.outstanding(["甲"])["甲"] == 110
     assert len(take(other)) == 110
 
 

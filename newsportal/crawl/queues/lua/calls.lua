@@ -1,13 +1,8 @@
--- All calls of a queue but take, by the name in ARGV[2]; `given` are the arguments after it.
-
-local given = {}
-for n = 3, #ARGV do given[n - 2] = ARGV[n] end
-local calls = {}
+-- All calls of a queue but take.
 
 -- Three of each task: id, print of its seen name ('' is none), what is kept of it. Before them 'now' if tasks that wait for a moment are to
 -- wait for it no more. Answers the ids that were taken in.
 function calls.push()
-  sign_of_life()
   claim_queue()
   local now = table.remove(given, 1) == 'now'
   local seq = call('HINCRBY', Q .. ':about', 'seq', #given / 3) - #given / 3
@@ -44,7 +39,6 @@ end
 
 -- 'done', or from when they may be had ('' is now), then ids that I took.
 function calls.finish()
-  sign_of_life()
   local how = table.remove(given, 1)
   local at = tonumber(how)
   for _, id in ipairs(given) do
@@ -69,7 +63,6 @@ end
 
 -- What I do, as JSON ('' is as before). Answers the ids that I have.
 function calls.beat()
-  sign_of_life()
   if given[1] ~= '' then call('HSET', record(ME), 'doing', given[1]) end
   bury_dead()
   return call('SMEMBERS', record(ME) .. ':leased')
@@ -77,7 +70,6 @@ end
 
 -- A host. Answers the seconds until it may be asked, nil if another has it.
 function calls.hold()
-  sign_of_life()
   bury_dead()
   local host = given[1]
   local held = holder(host)
@@ -96,7 +88,6 @@ end
 
 -- Hosts, each with the seconds until the next one may ask it.
 function calls.free()
-  sign_of_life()
   for n = 1, #given, 2 do
     if holder(given[n]) == ME then let_go(ME, given[n], NOW + tonumber(given[n + 1])) end
   end
@@ -105,7 +96,6 @@ end
 
 -- A job, and for how many seconds; '' releases it. Answers 1 if it is mine.
 function calls.claim()
-  sign_of_life()
   local job, seconds, jobs = given[1], tonumber(given[2]), P .. 'jobs:' .. ctx.owner
   local until_, worker = string.match(call('HGET', jobs, job) or '', '^(%S+) (.*)$')
   if worker and worker ~= ME and tonumber(until_) > NOW and lives(worker) then return 0 end
@@ -188,5 +178,21 @@ function calls.state()
   return cjson.encode({ counts = counts, workers = workers, hosts = hosts })
 end
 
-if ARGV[2] ~= 'state' then begin(ARGV[2] ~= 'push') end
-return calls[ARGV[2]]()
+-- Calls in turn: of each its name, how many arguments it has, and these. Answers what they answer.
+function calls.exchange()
+  local words, answers, at = given, {}, 1
+  while at <= #words do
+    local name, number = words[at], tonumber(words[at + 1])
+    given = {}
+    for n = 1, number do given[n] = words[at + 1 + n] end
+    answers[#answers + 1] = calls[name]()
+    at = at + 2 + number
+  end
+  return answers
+end
+
+local name = ARGV[2]
+for n = 3, #ARGV do given[n - 2] = ARGV[n] end
+if name ~= 'state' then begin((name == 'exchange' and given[1] or name) ~= 'push') end
+if not ({ bury = true, settle = true, clear = true, state = true })[name] then sign_of_life() end
+return calls[name]()

@@ -1,11 +1,12 @@
--- What both scripts begin with. The keys are listed in redis_queue.py.
--- KEYS[1]: the waiting tasks, KEYS[2]: the names seen; ARGV[1]: the worker, as JSON.
+-- What the script begins with: common.lua, take.lua and calls.lua are one. The keys are listed in redis_queue.py.
+-- KEYS[1]: the waiting tasks, KEYS[2]: the names seen; ARGV[1]: the worker, as JSON; ARGV[2]: the call, and after it its arguments.
 
 local Q, SEEN = KEYS[1], KEYS[2]
 local HOME = Q
 local ctx = cjson.decode(ARGV[1])
 local ME, P = ctx.me, ctx.frontier
 local call = redis.call
+local calls, given = {}, {}  -- by name; the arguments of the one that is made
 
 local FORM = '4'
 local READABLE = {['3'] = true, [FORM] = true}  -- in 3 each task had its body here; a table's tasks have none since

@@ -1,240 +1,239 @@
--- ARGV[2…4]: how many, delay, ahead. Answers a JSON of how things stand, then of each lease: id, what is kept of the task.
+-- How many, delay, ahead. Answers a JSON of how things stand, then of each lease: id, what is kept of the task.
+function calls.take()
+  local number, delay, ahead = tonumber(given[1]), tonumber(given[2]), tonumber(given[3])
+  call('HSET', record(ME), 'delay', delay)
+  bury_dead()
+  promote()
 
-begin(true)
-sign_of_life()
-local number, delay, ahead = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-call('HSET', record(ME), 'delay', delay)
-bury_dead()
-promote()
+  local POLL = 0.5 -- seconds until it is worth asking again where that depends on others
+  local OVERDUE = 2 -- seconds after which a host that nobody took may be had beyond one's share
+  local most = delay > 0 and math.max(1, math.floor(ahead / delay + 1e-9)) or 1 / 0
+  local leases, count = {}, 0
+  local in_hand = call('SCARD', record(ME) .. ':leased') + ctx.elsewhere
+  local drains = false
+  local function room() return number - count end
 
-local POLL = 0.5 -- seconds until it is worth asking again where that depends on others
-local OVERDUE = 2 -- seconds after which a host that nobody took may be had beyond one's share
-local most = delay > 0 and math.max(1, math.floor(ahead / delay + 1e-9)) or 1 / 0
-local leases, count = {}, 0
-local in_hand = call('SCARD', record(ME) .. ':leased') + ctx.elsewhere
-local drains = false
-local function room() return number - count end
+  local held, held_count = {}, 0  -- host → tasks in hand
+  local flat = call('HGETALL', record(ME) .. ':hosts')
+  for n = 1, #flat, 2 do
+    held[flat[n]] = tonumber(flat[n + 1])
+    held_count = held_count + 1
+  end
 
-local held, held_count = {}, 0  -- host → tasks in hand
-local flat = call('HGETALL', record(ME) .. ':hosts')
-for n = 1, #flat, 2 do
-  held[flat[n]] = tonumber(flat[n + 1])
-  held_count = held_count + 1
-end
-
-local yielded, yields = {}, {}
-if call('HLEN', P .. 'wanted') > 0 then
-  for host in pairs(held) do
-    local worker = wished(host)
-    if worker and worker ~= ME then
-      yielded[#yielded + 1] = host
-      yields[host] = true
+  local yielded, yields = {}, {}
+  if call('HLEN', P .. 'wanted') > 0 then
+    for host in pairs(held) do
+      local worker = wished(host)
+      if worker and worker ~= ME then
+        yielded[#yielded + 1] = host
+        yields[host] = true
+      end
     end
   end
-end
 
--- Tasks of one place and host come into my hands, but for those whose lane has another in flight. Answers how many there were.
-local function lease(found)
-  if #found == 0 then return 0 end
-  local ids, got, host = {}, {}, nil
-  for n, one in ipairs(found) do ids[n] = id_of(one) end
-  local texts = call('HMGET', Q .. ':tasks', unpack(ids))
-  call('ZREM', Q, unpack(found))
-  for n, id in ipairs(ids) do
-    local t = unpack_task(texts[n])
-    host = t.host
-    if t.lane and call('HSETNX', Q .. ':in_flight', t.lane, id) == 0 then
-      call('ZADD', Q, 0, member(siding(t.lane), id, t))
-    else
-      got[#got + 1] = id
-      leases[#leases + 1] = id
-      leases[#leases + 1] = texts[n]
+  -- Tasks of one place and host come into my hands, but for those whose lane has another in flight. Answers how many there were.
+  local function lease(found)
+    if #found == 0 then return 0 end
+    local ids, got, host = {}, {}, nil
+    for n, one in ipairs(found) do ids[n] = id_of(one) end
+    local texts = call('HMGET', Q .. ':tasks', unpack(ids))
+    call('ZREM', Q, unpack(found))
+    for n, id in ipairs(ids) do
+      local t = unpack_task(texts[n])
+      host = t.host
+      if t.lane and call('HSETNX', Q .. ':in_flight', t.lane, id) == 0 then
+        call('ZADD', Q, 0, member(siding(t.lane), id, t))
+      else
+        got[#got + 1] = id
+        leases[#leases + 1] = id
+        leases[#leases + 1] = texts[n]
+      end
     end
+    if #got == 0 then return 0 end
+    call('SADD', record(ME) .. ':leased', unpack(got))
+    less_waiting(host, #got)
+    call('HINCRBY', record(ME) .. ':hosts', host, #got)
+    count = count + #got
+    return #got
   end
-  if #got == 0 then return 0 end
-  call('SADD', record(ME) .. ':leased', unpack(got))
-  less_waiting(host, #got)
-  call('HINCRBY', record(ME) .. ':hosts', host, #got)
-  count = count + #got
-  return #got
-end
 
-local function serve(host, limit)
-  local quota, got = math.min(limit, most - held[host], room()), 0
-  while got < quota do
-    local found = first(Q, line(host), quota - got)
-    local whole = #found == quota - got
-    got = got + lease(found)
-    if not whole then break end
+  local function serve(host, limit)
+    local quota, got = math.min(limit, most - held[host], room()), 0
+    while got < quota do
+      local found = first(Q, line(host), quota - got)
+      local whole = #found == quota - got
+      got = got + lease(found)
+      if not whole then break end
+    end
+    held[host] = held[host] + got
+    return got
   end
-  held[host] = held[host] + got
-  return got
-end
 
-local function take_host(host)
-  grab(host)
-  held[host] = 0
-  held_count = held_count + 1
-end
+  local function take_host(host)
+    grab(host)
+    held[host] = 0
+    held_count = held_count + 1
+  end
 
--- May I take this host now? It is mine, or nobody's, and free soon enough, and nobody waits for it.
-local function may_have(host)
-  if held[host] then return true end
-  if holder(host) or free_at(host) > NOW + ahead then return false end
-  return (wished(host) or ME) == ME
-end
+  -- May I take this host now? It is mine, or nobody's, and free soon enough, and nobody waits for it.
+  local function may_have(host)
+    if held[host] then return true end
+    if holder(host) or free_at(host) > NOW + ahead then return false end
+    return (wished(host) or ME) == ME
+  end
 
-local function waits_at(host) return #first(Q, line(host), 1) > 0 end
+  local function waits_at(host) return #first(Q, line(host), 1) > 0 end
 
--- Suspects: alone, and before anything else
+  -- Suspects: alone, and before anything else
 
-local function draining()
-  local about = call('HMGET', Q .. ':about', 'suspect', 'tester')
-  if NOW - tonumber(about[1] or NOW) < PATIENCE then return false end
-  if about[2] and about[2] ~= ME and lives(about[2]) then return false end
-  call('HSET', Q .. ':about', 'tester', ME)
-  return true
-end
+  local function draining()
+    local about = call('HMGET', Q .. ':about', 'suspect', 'tester')
+    if NOW - tonumber(about[1] or NOW) < PATIENCE then return false end
+    if about[2] and about[2] ~= ME and lives(about[2]) then return false end
+    call('HSET', Q .. ':about', 'tester', ME)
+    return true
+  end
 
-local function try_suspects()
-  local suspects = first(Q, SUSPECTS, 10)
-  if #suspects == 0 then
-    call('HDEL', Q .. ':about', 'suspect', 'tester')
+  local function try_suspects()
+    local suspects = first(Q, SUSPECTS, 10)
+    if #suspects == 0 then
+      call('HDEL', Q .. ':about', 'suspect', 'tester')
+      return false
+    end
+    if in_hand > 0 then
+      drains = draining()
+      return drains
+    end
+    for _, found in ipairs(suspects) do
+      local id = id_of(found)
+      local t = task(id)
+      if not (t.lane and call('HEXISTS', Q .. ':in_flight', t.lane) == 1) then
+        if may_have(t.host) and not yields[t.host] then
+          if not held[t.host] then take_host(t.host) end
+          call('HDEL', Q .. ':about', 'suspect', 'tester')
+          lease({ found })
+          return true
+        end
+        if not held[t.host] then wish(t.host) end
+      end
+    end
     return false
   end
-  if in_hand > 0 then
-    drains = draining()
-    return drains
-  end
-  for _, found in ipairs(suspects) do
-    local id = id_of(found)
-    local t = task(id)
-    if not (t.lane and call('HEXISTS', Q .. ':in_flight', t.lane) == 1) then
-      if may_have(t.host) and not yields[t.host] then
-        if not held[t.host] then take_host(t.host) end
-        call('HDEL', Q .. ':about', 'suspect', 'tester')
-        lease({ found })
-        return true
-      end
-      if not held[t.host] then wish(t.host) end
-    end
-  end
-  return false
-end
 
--- Shares
+  -- Shares
 
-local others, share = {}, 1 / 0
-local all_held = held_count + call('ZCARD', Q .. ':ready') + call('ZCARD', Q .. ':resting')
-local function count_others()
-  for _, worker in ipairs(call('SMEMBERS', Q .. ':workers')) do
-    if worker ~= ME and lives(worker) then
-      local has = call('HLEN', record(worker) .. ':hosts')
-      others[#others + 1] = { worker, has }
-      all_held = all_held + has
-    end
-  end
-  if #others > 0 then share = math.ceil(all_held / (#others + 1)) end
-end
-
-local function new_hosts()
-  local found = {}
-  for _, host in ipairs(call('ZRANGEBYSCORE', Q .. ':resting', '-inf', NOW + ahead, 'LIMIT', 0, 1000)) do
-    call('ZREM', Q .. ':resting', host)
-    list_host(Q, host, NOW + ahead)
-  end
-  local ready = call('ZRANGE', Q .. ':ready', 0, room() - 1, 'WITHSCORES')
-  for n = 1, #ready, 2 do
-    local host = ready[n]
-    local since = tonumber(ready[n + 1]) % 4294967296  -- see urgency
-    if held_count + #found < share or since < NOW - OVERDUE then
-      if waits_at(host) and may_have(host) then
-        found[#found + 1] = host
-      else
-        call('ZREM', Q .. ':ready', host)
-        list_host(Q, host)
+  local others, share = {}, 1 / 0
+  local all_held = held_count + call('ZCARD', Q .. ':ready') + call('ZCARD', Q .. ':resting')
+  local function count_others()
+    for _, worker in ipairs(call('SMEMBERS', Q .. ':workers')) do
+      if worker ~= ME and lives(worker) then
+        local has = call('HLEN', record(worker) .. ':hosts')
+        others[#others + 1] = { worker, has }
+        all_held = all_held + has
       end
     end
+    if #others > 0 then share = math.ceil(all_held / (#others + 1)) end
   end
-  return found
-end
 
--- Hosts of mine with nothing in hand first, then new ones, then more of those that are busy.
-local function fill()
-  local own = {}
-  for host, hand in pairs(held) do
-    if not yields[host] and hand < most then own[#own + 1] = host end
-  end
-  table.sort(own, function(a, b) return held[a] < held[b] or (held[a] == held[b] and a < b) end)
-  local new = new_hosts()
-  local base = math.max(1, math.floor(number / math.max(1, #own + #new)))
-  local more, busy = {}, {}
-  local function some(host)
-    if serve(host, base) == base then more[#more + 1] = host end
-  end
-  for _, host in ipairs(own) do
-    if held[host] == 0 then some(host) else busy[#busy + 1] = host end
-  end
-  for _, host in ipairs(new) do
-    if room() < 1 then break end
-    take_host(host)
-    some(host)
-    if held[host] == 0 then  -- lanes have all of its tasks
-      let_go(ME, host, NOW)
-      held[host] = nil
-      held_count = held_count - 1
+  local function new_hosts()
+    local found = {}
+    for _, host in ipairs(call('ZRANGEBYSCORE', Q .. ':resting', '-inf', NOW + ahead, 'LIMIT', 0, 1000)) do
+      call('ZREM', Q .. ':resting', host)
+      list_host(Q, host, NOW + ahead)
     end
+    local ready = call('ZRANGE', Q .. ':ready', 0, room() - 1, 'WITHSCORES')
+    for n = 1, #ready, 2 do
+      local host = ready[n]
+      local since = tonumber(ready[n + 1]) % 4294967296  -- see urgency
+      if held_count + #found < share or since < NOW - OVERDUE then
+        if waits_at(host) and may_have(host) then
+          found[#found + 1] = host
+        else
+          call('ZREM', Q .. ':ready', host)
+          list_host(Q, host)
+        end
+      end
+    end
+    return found
   end
-  for _, host in ipairs(busy) do some(host) end
-  for _, host in ipairs(more) do serve(host, room()) end
-end
 
--- Too little for me: a worker with more than its share is asked for some of its hosts.
-local function ask_for_more()
-  local missing = math.min(share, all_held) - held_count
-  for _, other in ipairs(others) do
-    local excess = other[2] - share
-    if missing > 0 and excess > 0 then
-      for _, host in ipairs(call('HKEYS', record(other[1]) .. ':hosts')) do
-        if missing > 0 and excess > 0 and waits_at(host) then
-          wish(host)
-          missing, excess = missing - 1, excess - 1
+  -- Hosts of mine with nothing in hand first, then new ones, then more of those that are busy.
+  local function fill()
+    local own = {}
+    for host, hand in pairs(held) do
+      if not yields[host] and hand < most then own[#own + 1] = host end
+    end
+    table.sort(own, function(a, b) return held[a] < held[b] or (held[a] == held[b] and a < b) end)
+    local new = new_hosts()
+    local base = math.max(1, math.floor(number / math.max(1, #own + #new)))
+    local more, busy = {}, {}
+    local function some(host)
+      if serve(host, base) == base then more[#more + 1] = host end
+    end
+    for _, host in ipairs(own) do
+      if held[host] == 0 then some(host) else busy[#busy + 1] = host end
+    end
+    for _, host in ipairs(new) do
+      if room() < 1 then break end
+      take_host(host)
+      some(host)
+      if held[host] == 0 then  -- lanes have all of its tasks
+        let_go(ME, host, NOW)
+        held[host] = nil
+        held_count = held_count - 1
+      end
+    end
+    for _, host in ipairs(busy) do some(host) end
+    for _, host in ipairs(more) do serve(host, room()) end
+  end
+
+  -- Too little for me: a worker with more than its share is asked for some of its hosts.
+  local function ask_for_more()
+    local missing = math.min(share, all_held) - held_count
+    for _, other in ipairs(others) do
+      local excess = other[2] - share
+      if missing > 0 and excess > 0 then
+        for _, host in ipairs(call('HKEYS', record(other[1]) .. ':hosts')) do
+          if missing > 0 and excess > 0 and waits_at(host) then
+            wish(host)
+            missing, excess = missing - 1, excess - 1
+          end
         end
       end
     end
   end
-end
 
-if number > 0 and not try_suspects() then
-  count_others()
-  fill()
-  if room() > 0 then ask_for_more() end
-end
-
-for _, host in ipairs(call('SRANDMEMBER', Q .. ':blocked', 4)) do  -- hosts that another queue holds are asked for in turn
-  local waits = waits_at(host)
-  if waits and holder(host) then
-    wish(host)
-  else
-    call('SREM', Q .. ':blocked', host)
-    if waits then list_host(Q, host) end
+  if number > 0 and not try_suspects() then
+    count_others()
+    fill()
+    if room() > 0 then ask_for_more() end
   end
-end
 
-local resting = {}
-for host in pairs(held) do resting[host] = math.max(0, free_at(host) - NOW) end
+  for _, host in ipairs(call('SRANDMEMBER', Q .. ':blocked', 4)) do  -- hosts that another queue holds are asked for in turn
+    local waits = waits_at(host)
+    if waits and holder(host) then
+      wish(host)
+    else
+      call('SREM', Q .. ':blocked', host)
+      if waits then list_host(Q, host) end
+    end
+  end
 
-local function first_score(key, now)  -- seconds until the first of a sorted set of moments
-  local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
-  return found[2] and math.max(0, tonumber(found[2]) - now) or 1 / 0
-end
+  local resting = {}
+  for host in pairs(held) do resting[host] = math.max(0, free_at(host) - NOW) end
 
-local waiting = call('ZCARD', Q)
-local soon = first_score(Q .. ':later', WALL)
-if waiting > 0 then
-  local again = delay > 0 and math.min(delay, POLL) or POLL
-  if number > 0 and count >= number then again = 0 end
-  soon = math.min(soon, again, first_score(Q .. ':resting', NOW))
+  local function first_score(key, now)  -- seconds until the first of a sorted set of moments
+    local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+    return found[2] and math.max(0, tonumber(found[2]) - now) or 1 / 0
+  end
+
+  local waiting = call('ZCARD', Q)
+  local soon = first_score(Q .. ':later', WALL)
+  if waiting > 0 then
+    local again = delay > 0 and math.min(delay, POLL) or POLL
+    if number > 0 and count >= number then again = 0 end
+    soon = math.min(soon, again, first_score(Q .. ':resting', NOW))
+  end
+  table.insert(leases, 1, cjson.encode({ waiting = waiting, soon = soon < 1 / 0 and soon or nil, held = resting, yielded = yielded, draining = drains }))
+  return leases
 end
-table.insert(leases, 1, cjson.encode({ waiting = waiting, soon = soon < 1 / 0 and soon or nil, held = resting, yielded = yielded, draining = drains }))
-return leases
