@@ -73,18 +73,3 @@ def test_a_mistake_stands_beside_its_field(visit: Any, site: Any) -> None:
     assert page.locator("[name=search]").input_value() == "观景桥"
     assert ["422" in fault for fault in visitor.faults] == [True]  # the browser notes the status
     visitor.faults.clear()
-
-
-def test_axe_has_nothing_to_say(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
-    visitor = visit("editor", **look)
-    for path in (
-        "/alerts",
-        "/alerts/new",
-        "/alerts/new?channel=feishu&about=topic&topic=旅游",
-        "/monitor",
-        "/monitor/crawls",
-        "/monitor/failures",
-        "/monitor/reading",
-        "/monitor/system",
-    ):
-        assert violations(visitor.go(path)) == [], path

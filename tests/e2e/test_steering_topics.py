@@ -13,7 +13,6 @@ import pytest
 from newsportal.sources import load
 
 SCRIPTS = pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["scripts", "no-script"])
-PAGES = ("/topics", "/topics/new", "/corpora", "/models", "/wrappers", "/methods", "/templates", "/jobs")
 
 WORDS = {"体育": "主场 前锋 后卫 球迷 进球 射门 联赛", "财经": "股市 央行 基金 利率 债券 汇率 财报"}
 
@@ -94,13 +93,4 @@ def test_a_corpus_is_brought_and_a_model_trained(visit: Any, violations: Any, si
     page.locator('tr[data-version="1"]').get_by_role("link", name="1", exact=True).click()
     assert page.locator("table.confusion tbody tr").count() == 2
     if not options:
-        assert violations(page) == []
-
-
-def test_the_pages_are_for_everybody(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
-    visitor = visit("admin", **look)
-    for path in PAGES:
-        page = visitor.go(path)
-        assert page.locator("h1").count() == 1, path
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         assert violations(page) == []
