@@ -45,6 +45,7 @@ def test_a_reader_is_told_of_a_topic_once(visit: Any, site: Any, receiver: Any, 
     assert page.locator("[name=topic]").input_value() == "旅游"
     page.get_by_label("地址").fill(receiver.address)
     page.get_by_role("button", name="预览").click()
+    page.locator("#preview", has_text="观景桥").wait_for()
     assert page.locator("#preview").inner_text().count("观景桥") == 1
     page.get_by_role("button", name="保存").click()
     page.get_by_role("status").first.wait_for()

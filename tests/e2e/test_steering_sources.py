@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -110,9 +111,9 @@ def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, violatio
     text = site.file.read_text("utf-8")
     site.file.write_text(text.replace("    url: https://old", "    uri: https://old"), "utf-8")
     page = visit("admin").go("/schedule")
-    for _ in range(40):
-        if page.get_by_text("sources.yaml 有错误").count():
-            break
+    end = monotonic() + 600
+    while not page.get_by_text("sources.yaml 有错误").count():  # the portal reads the file again by and by
+        assert monotonic() < end
         page.wait_for_timeout(100)
         page.reload()
     assert violations(page) == []
