@@ -45,9 +45,9 @@ def test_the_menu_closes_with_escape_and_beside_it(visit: Any) -> None:
     menu = page.get_by_role("banner").get_by_role("navigation", name="我的账号")
     for close in (lambda: page.keyboard.press("Escape"), lambda: page.locator("h1").first.dispatch_event("click")):
         page.locator(".who").click()
-        assert menu.is_visible()
+        menu.wait_for()
         close()
-        assert menu.is_hidden()
+        menu.wait_for(state="hidden")
 
 
 def test_a_telephone_has_a_bar_within_reach(visit: Any) -> None:

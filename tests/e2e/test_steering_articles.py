@@ -1,4 +1,4 @@
-"""Articles in editors' hands in a browser: correct, fold, hide and take back, with scripts and without; and nothing for axe-core to say."""
+"""Articles in editors' hands in a browser: correct, fold, hide and take back, with scripts and without."""
 
 from __future__ import annotations
 
@@ -81,26 +81,3 @@ def test_an_editor_hides_and_a_reader_does_not_see_it(edit: Any, visit: Any, sit
     page.get_by_role("status").wait_for()
     assert page.locator(".hidden-note").count() == 0
     assert title in reader.go("/latest").content()
-
-
-def test_axe_has_nothing_to_say(edit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
-    place, now = bridge(site), site.newsroom.NOW
-    site.store.correct(site.ids["bridge"], {"title": "更正后的标题", "published": None}, by="林编辑", now=now)
-    site.store.hide([site.store.stories(StoryFilter(limit=9)).stories[-1].head.id], by="林编辑", reason="误登", now=now)
-    visitor = edit(**look)
-    paths = (
-        place,
-        f"{place}/edit",
-        f"{place}/fold",
-        f"{place}/revisions",
-        "/articles",
-        "/articles?show=hidden",
-        "/corrections",
-        "/publishing",
-    )
-    for path in paths:
-        page = visitor.go(path)
-        for details in page.locator("details:not([data-menu])").all():
-            details.evaluate("details => { details.removeAttribute('name'); details.open = true }")
-        assert violations(page) == [], path
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path

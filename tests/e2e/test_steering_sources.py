@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -11,17 +12,6 @@ from madeup import MadeUpWeb
 from newsportal.sources import load
 
 SCRIPTS = pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["scripts", "no-script"])
-PAGES = (
-    "/sources",
-    "/sources/feed:老报",
-    "/sources/new",
-    "/sources/write?kind=galleries",
-    "/sources/versions",
-    "/sources/file",
-    "/schedule",
-    "/categories",
-    "/categories/new",
-)
 
 
 @pytest.fixture
@@ -121,9 +111,9 @@ def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, violatio
     text = site.file.read_text("utf-8")
     site.file.write_text(text.replace("    url: https://old", "    uri: https://old"), "utf-8")
     page = visit("admin").go("/schedule")
-    for _ in range(40):
-        if page.get_by_text("sources.yaml 有错误").count():
-            break
+    end = monotonic() + 600
+    while not page.get_by_text("sources.yaml 有错误").count():  # the portal reads the file again by and by
+        assert monotonic() < end
         page.wait_for_timeout(100)
         page.reload()
     assert violations(page) == []
@@ -133,12 +123,3 @@ def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, violatio
     page.get_by_text("已保存 sources.yaml").wait_for()
     assert page.get_by_text("sources.yaml 有错误").count() == 0
     assert page.get_by_role("link", name="晚报").count() == 1
-
-
-def test_no_page_has_flaws_or_runs_over_the_edge(visit: Any, violations: Any, look: dict[str, Any]) -> None:
-    visitor = visit("admin", **look)
-    for path in PAGES:
-        page = visitor.go(path)
-        assert page.locator("h1").count() == 1, path
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        assert violations(page) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -13,6 +13,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from newsportal.extractors.article.site import SiteKnowledge, packed
+from newsportal.items.visits import Visit
 from newsportal.services.accounts import Role
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.jobs.base import Job
@@ -21,6 +22,7 @@ from newsportal.services.learning.training import train_corpus
 from newsportal.sources.editing import keep
 from newsportal.store.events import Placed
 from newsportal.store.labels import NewDocument
+from newsportal.store.results import StoryFilter
 
 LABELS = {"体育": "主场 客场 前锋 后卫 教练 球迷 进球 射门", "财经": "股市 降息 央行 投资 基金 利率 债券 汇率"}
 
@@ -30,9 +32,10 @@ BEGINNINGS = (
     "/photos",
     "/search?q=峡谷",
     "/search?q=zzzz",
-    "/story/{bridge}/{bridge}/revisions",
-    "/alerts/new?channel=webhook",
-    "/sources/write?kind=feeds",
+    "/story/{bridge}/{bridge}",
+    "/articles?show=hidden",
+    "/alerts/new?channel=feishu&about=topic&topic=旅游",
+    "/sources/write?kind=galleries",
     "/sources/{source}/run",
     "/jobs/{job}",
     "/templates/site?name=port.example",
@@ -84,6 +87,10 @@ def fill(site: Any) -> None:
     person = people.named("admin of the tests")
     site.accounts.alerts.add(Alert("a" * 16, person.id, "旅游", "topic", "旅游", "webhook", {"url": "https://hooks.example/"}, now))
     people.add("another of the tests", "correct horse battery staple", Role.READER, now=now)
+    site.accounts.marks.star(person.id, store.article(site.ids["沿江三省"]).story_id, True, now=now)
+    site.accounts.searches.keep(person.id, "峡谷", "q=峡谷", now=now)
+    store.correct(site.ids["bridge"], {"title": "更正后的标题", "published": None}, by="林编辑", now=now)
+    store.hide([store.stories(StoryFilter(limit=9)).stories[-1].head.id], by="林编辑", reason="误登", now=now)
     placed = [Placed(site.ids[name], "bridge", 0.5, ("峡谷",)) for name in ("bridge", "沿江三省")]
     assert store.events.place(placed, {"bridge": "[0,{},{},[]]"}, after=store.events.position(), upto=store.last_seq())
     lines = SiteKnowledge()
@@ -92,6 +99,8 @@ def fill(site: Any) -> None:
     config = site.app.state.portal.config
     Records(config.jobs_folder).save(Job("walk1", "rss", "done", started=now, ended=now))
     keep(config.folder / "sources.yaml", b"portal: {title: before}\n")
+    for number in range(30):
+        store.visits.add(Visit(config.feeds[0].key, now - number * timedelta(hours=3), list_pages=1, entries=9, new=number % 5, stored=2))
     site.ids |= {"job": "walk1", "source": config.feeds[0].key}
 
 
@@ -111,12 +120,12 @@ def pattern_of(address: str, known: dict[str, re.Pattern[str]]) -> str | None:
 
 
 def wrong_with(page: Any, violations: Any, path: str) -> list[object]:
-    wrong: list[object] = [(path, *violation) for violation in violations(page)]
-    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-        wrong.append((path, "runs over the edge"))
+    beyond = "document.documentElement.scrollWidth > innerWidth"
+    wrong: list[object] = [(path, "runs over the edge")] if page.evaluate(beyond) else []
     if page.locator("h1").count() != 1:
         wrong.append((path, f"{page.locator('h1').count()} main headings"))
-    return wrong
+    wrong += [(path, *violation) for violation in violations(page, leaving=True)]
+    return wrong + ([(path, "runs over the edge, unfolded")] if page.evaluate(beyond) else [])
 
 
 def test_every_page_that_links_lead_to_is_for_everybody(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
@@ -133,12 +142,12 @@ def test_every_page_that_links_lead_to_is_for_everybody(visit: Any, violations: 
         assert "500" not in "".join(visitor.faults), path
         if not page.title():  # a file
             continue
-        wrong += wrong_with(page, violations, path)
         titles.setdefault(page.title(), set()).add(name)
         links = page.evaluate(
             "[...document.links].filter(link => link.origin === location.origin).map(link => link.pathname + link.search)"
         )
         waiting += sorted(set(links))
+        wrong += wrong_with(page, violations, path)
     assert not wrong
     assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}, "pages of one title"
     assert set(known) - {kind.rstrip("?") for kind in seen} - set(NOT_REACHED) == set(), "no link leads there: name why in NOT_REACHED"

@@ -85,13 +85,17 @@ def test_a_page_made_by_scripts_is_read_as_a_reader_sees_it(render: Render, site
     assert found.stats["render/blocked/image"] == 2
 
 
-def test_lazy_pictures_are_there_after_scrolling(render: Render, site: Any) -> None:
+def test_lazy_pictures_are_there_and_relative_links_right_where_scripts_change_the_address(render: Render, site: Any) -> None:
     lazy = "".join(f'<div style="height:1500px"><img data-src="/{number}.jpg"></div>' for number in range(6))
     script = """new IntersectionObserver(seen => seen.forEach(one => {
       if (one.isIntersecting) one.target.src = one.target.dataset.src; }))"""
     site.routes["/"] = html(f"{lazy}<script>const o = {script}; document.querySelectorAll('img').forEach(i => o.observe(i));</script>")
-    page = render("/").pages[site.url("/")]
-    assert [f' src="/{number}.jpg"' in page.text for number in range(6)] == [True] * 6
+    site.routes["/story/1"] = html("<a href='2.html'>next</a><script>history.pushState({}, '', '/gallery/9/')</script>")
+    found = render("/", "/story/1").pages
+    assert [f' src="/{number}.jpg"' in found[site.url("/")].text for number in range(6)] == [True] * 6
+    page = found[site.url("/story/1")]
+    assert page.url == site.url("/story/1")
+    assert f'<base href="{site.url("/gallery/9/")}">' in page.text
 
 
 def test_what_is_no_page_comes_as_it_is_and_starts_no_browser(render: Render, site: Any, response: Any) -> None:
@@ -224,13 +228,6 @@ def test_a_page_may_set_a_cookie_and_ask_again(render: Render, site: Any) -> Non
     again = render("/")
     assert "cookie" not in site.seen[before].headers, "a page leaves nothing to the next"
     assert "里面" in again.pages[site.url("/")].text
-
-
-def test_relative_links_stay_right_where_scripts_change_the_address(render: Render, site: Any) -> None:
-    site.routes["/story/1"] = html("<a href='2.html'>next</a><script>history.pushState({}, '', '/gallery/9/')</script>")
-    page = render("/story/1").pages[site.url("/story/1")]
-    assert page.url == site.url("/story/1")
-    assert f'<base href="{site.url("/gallery/9/")}">' in page.text
 
 
 HANGING = {
@@ -457,8 +454,11 @@ def _gone(pids: list[int]) -> bool:
     return not _alive(pids)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-@pytest.mark.parametrize("group", [False, True], ids=["the crawl alone", "as Ctrl+C does"])
+@pytest.mark.parametrize(
+    ("number", "group"),
+    [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGKILL, False)],
+    ids=["as Ctrl+C does", "the crawl alone", "the crawl alone is killed"],
+)
 def test_no_browser_is_left_when_the_crawl_is_ended(
     crawling: Callable[[str], Started], site: Any, response: Any, number: signal.Signals, group: bool
 ) -> None:

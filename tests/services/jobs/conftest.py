@@ -22,18 +22,18 @@ from newsportal.services.jobs.scrapyd import Server, Target
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
 
-PATIENCE = 240.0
+PATIENCE = 600.0
 """Seconds until a test gives up waiting for a process."""
 
 USER, PASSWORD = "crawler", "a long-enough secret"
 
 
-def until(reached: Callable[[], Any], what: str = "it") -> Any:
+def until(reached: Callable[[], Any], what: str = "it", every: float = 0.1) -> Any:
     """What ``reached`` answers, as soon as it answers anything."""
     deadline = time.monotonic() + PATIENCE
     while not (found := reached()):
         assert time.monotonic() < deadline, f"{what} never came about"
-        time.sleep(0.1)
+        time.sleep(every)
     return found
 
 
@@ -82,7 +82,7 @@ class Scrapyd:
         return str(state) if state else None
 
     def finished(self, id: str) -> None:
-        until(lambda: self.job(id) == "finished", f"the end of job {id}")
+        until(lambda: self.job(id) == "finished", f"the end of job {id}", every=0.5)
 
 
 @pytest.fixture(scope="session")
