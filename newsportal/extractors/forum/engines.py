@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -218,16 +218,12 @@ ENGINES: Final[tuple[Engine, ...]] = (
 
 
 _MARKED: Final = [engine.name for engine in ENGINES for _ in engine.marks]
-
-
-@cache
-def _marks_in() -> Callable[[str], list[int]]:
-    return word_set([mark for engine in ENGINES for mark in engine.marks])
+_MARKS: Final = word_set([mark for engine in ENGINES for mark in engine.marks])
 
 
 def engines_of(html: str) -> Iterator[Engine]:
     """The engines that may have made a page, by their marks; which one did, its selectors show."""
-    made = {_MARKED[number] for number in _marks_in()(html)}
+    made = {_MARKED[number] for number in _MARKS(html)}
     return (engine for engine in ENGINES if engine.name in made)
 
 
