@@ -230,36 +230,18 @@ def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Li
 
     A line feed in the source is white space like any other; only ``pre`` means it.
     """
-    walk = etree.iterwalk(top, events=("start", "end"))
-    kept = 0
-    for event, node in walk:
-        if event == "start":
-            if node.tag in skipped and node is not top:
-                walk.skip_subtree()  # its end event follows, and with it the tail
-                continue
-            kept += node.tag == "pre"
-            if node.tag in BREAKING:
-                yield "break", ""
-            if node.text:
-                yield "text", node.text if kept else node.text.replace("\n", " ")
-        else:
-            kept -= node.tag == "pre"
-            if node.tag in BREAKING:
-                yield "break", ""
-            if node is not top and node.tail:
-                yield "text", node.tail if kept else node.tail.replace("\n", " ")
+    return (("text", piece) if piece else ("break", "") for piece in _text(top, "", skipped=skipped))
 
 
-def _text(top: Element, brk: str, most: int | None = None) -> list[str]:
-    """What :func:`pieces` gives with ``brk`` for breaks, without the price of its steps: many small ones go through here."""
-    found: list[str] = []
+def _text(top: Element, brk: str, most: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
+    """The text nodes below ``top``, with ``brk`` where a line ends; of its first ``most`` elements alone."""
     walk = etree.iterwalk(top, events=("start", "end"))
     kept = 0
     for event, node in walk if most is None else islice(walk, 2 * most):
         tag = node.tag
         if event == "start":
-            if tag in SKIPPED and node is not top:
-                walk.skip_subtree()
+            if tag in skipped and node is not top:
+                walk.skip_subtree()  # its end event follows, and with it the tail
                 continue
             text = node.text
             kept += tag == "pre"
@@ -267,10 +249,9 @@ def _text(top: Element, brk: str, most: int | None = None) -> list[str]:
             text = None if node is top else node.tail
             kept -= tag == "pre"
         if tag in BREAKING:
-            found.append(brk)
+            yield brk
         if text:
-            found.append(text.replace("\n", " ") if not kept and "\n" in text else text)
-    return found
+            yield text.replace("\n", " ") if not kept and "\n" in text else text
 
 
 def walk(top: Element) -> Any:
@@ -292,11 +273,11 @@ def printable(href: str) -> str:
 
 
 SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
-ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?")
+ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?:/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?)?")
 """The common case, which needs no joining: three quarters of a page's links and pictures."""
 MAX_HREF = 8_000  # characters of a link; a longer one leads nowhere: servers need not take more (RFC 9110, 4.1), and the crawl never asks
 ORIGIN = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?=/)")
-FROM_ROOT = re.compile(r"(?:/[!\"$-.0-:<->@-\[\]-~]+)+/?(?:\?[!\"$-:<-\[\]-~]+)?")
+FROM_ROOT = re.compile(r"(?:/[!\"$-.0-:<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")
 """A path in plain characters; it stands behind the origin as it is, unless it has a ``.`` or ``..`` to resolve."""
 FROM_HERE = re.compile(r"(?!\.)[!$-.0-9<->@-\[\]-~]+(?:/[!$-.0-9<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")  # … beside the page
 
@@ -321,14 +302,17 @@ def join(base: str, href: str, *, fragment: bool = False, longest: int = MAX_HRE
     href = href.strip()
     if href[longest:]:
         return None
-    if ABSOLUTE.fullmatch(href):
-        return href
-    if href[:2] == "//" and ABSOLUTE.fullmatch(absolute := f"{base.partition(':')[0]}:{href}"):
-        return absolute
-    if href[:1] == "/" and "/." not in href and FROM_ROOT.fullmatch(href) and (origin := ORIGIN.match(base)):
-        return origin[0] + href
-    if "/." not in href and FROM_HERE.fullmatch(href) and (folder := _folder(base)):
-        return folder + href
+    page, mark, place = href.partition("#")
+    if not mark or (place and place.isprintable()):
+        place = f"#{place}" if fragment and place else ""
+        if ABSOLUTE.fullmatch(page):
+            return page + place
+        if page[:2] == "//" and ABSOLUTE.fullmatch(absolute := f"{base.partition(':')[0]}:{page}"):
+            return absolute + place
+        if page[:1] == "/" and "/." not in page and FROM_ROOT.fullmatch(page) and (origin := ORIGIN.match(base)):
+            return origin[0] + page + place
+        if "/." not in page and FROM_HERE.fullmatch(page) and (folder := _folder(base)):
+            return folder + page + place
     if not href or href.startswith("#") or is_of_other_scheme(href):
         return None
     try:

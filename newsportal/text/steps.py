@@ -38,7 +38,7 @@ def steps_below(steps: Sequence[Step], top: Any) -> Sequence[Step]:
 def visible_lines(steps: Iterable[Step]) -> tuple[str, ...]:
     """The visible text within ``MAX_TEXT`` and ``MAX_LINES``, a cleaned line each; a tab stands where an inline element begins or ends."""
     found: list[str] = []
-    kept, hidden = 0, None
+    kept, hidden, ended = 0, None, True  # an end of a line behind another is none, and no text is white space alone
     for begins, node, tag, text in steps:
         if hidden is not None:
             if begins or node is not hidden:
@@ -48,10 +48,13 @@ def visible_lines(steps: Iterable[Step]) -> tuple[str, ...]:
             hidden = node
             continue
         if tag in BREAKING:
-            found.append("\n")
+            if not ended:
+                found.append("\n")
+                ended = True
             kept += (1 if begins else -1) if tag == "pre" else 0
-        if text:
+        if text and (kept or not text.isspace()):
             found.append(text.replace("\n", " ") if not kept and "\n" in text else text)
+            ended = False
     stripped = filter(None, map(str.strip, MARK.join(found)[:MAX_TEXT].split("\n")))
     lines = ["\t".join(filter(None, map(clean, line.split(MARK)))) if MARK in line else clean(line) for line in islice(stripped, MAX_LINES)]
     return tuple(line for line in lines if line)

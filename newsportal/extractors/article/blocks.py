@@ -97,9 +97,6 @@ class _Walk:
         self.paths: defaultdict[tuple[int, str, str | None], int] = defaultdict(count(1).__next__)
         self.links_open = self.bold_open = self.pre_open = 0
         self.link_starts: list[int] = []
-        self._clear()
-
-    def _clear(self) -> None:
         self.pieces: list[str] = []
         self.parts: list[tuple[dom.Element, bool]] = []
         self.linked: list[str] = []
@@ -236,7 +233,11 @@ class _Walk:
             bold = self._share(self.bold, length) if self.bold else 0
             self.page.blocks.append(Block(self.box, text, length, linked, bold, self.links, self.mask, self.parts))
             self.count += 1
-        self._clear()
+        self.pieces, self.parts, self.links, self.mask = [], [], 0, 0
+        if self.linked:
+            self.linked = []
+        if self.bold:
+            self.bold = []
 
     def _share(self, some: list[str], length: int) -> int:
         """The visible characters of ``some`` of the pieces of a block; mostly these are all."""

@@ -62,7 +62,7 @@ class Tree:
     linked: list[bool] = field(default_factory=list)
     named: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     values: dict[str, dict[int, str]] = field(default_factory=lambda: {key: {} for key in KEPT})
-    timed: list[int] = field(default_factory=list)
+    timed: set[int] = field(default_factory=set)
     floors: dict[int, int | None] = field(default_factory=dict)
     _steps: dict[int, dict[int, str]] = field(default_factory=dict)  # parent → child → last step of its XPath, where asked for
 
@@ -207,31 +207,27 @@ def read_tree(body: dom.Element) -> Tree:
 def _names_of(tree: Tree, attributes: Iterable[tuple[str, str]]) -> str:
     """The names of the next node. What else its attributes say is noted in ``tree``."""
     name = ident = ""
-    hidden = timed = False
+    hidden = False
     for key, value in attributes:
         if key == "class":
             name = value
             tree.named[name].append(len(tree.nodes))
-        elif key == "href" or key == "src":  # most of the others
-            pass
         elif key == "id":
             tree.values[key][len(tree.nodes)] = value
             ident = "#" + "".join(_DIGITS.sub("", value[:MAX_NAME_CHARS]).split()) if value else ""
         elif key == "hidden" or (key == "style" and HIDDEN.search(value)):
             hidden = True
         elif key in TIME_NAMES:
-            timed = True
+            tree.timed.add(len(tree.nodes))
         elif key in KEPT:
             tree.values[key][len(tree.nodes)] = value
-    if timed:
-        tree.timed.append(len(tree.nodes))
     names = _names(name, ident) if name or ident else ""
     return f"{names or ' '}{HIDDEN_WORD} " if hidden else names
 
 
 @lru_cache(maxsize=4096)
 def _names(name: str, ident: str) -> str:
-    words = " ".join([*_DIGITS.sub("", name[:MAX_NAME_CHARS]).split(), *([ident] if ident else [])])
+    words = " ".join(f"{_DIGITS.sub('', name[:MAX_NAME_CHARS])} {ident}".split())
     return f" {words} " if words else ""
 
 

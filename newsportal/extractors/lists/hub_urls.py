@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Generic, TypeVar
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -137,7 +139,9 @@ class Address:
     @lazy
     def segments(self) -> tuple[str, ...]:
         """Of a path without end (a trap) the first and the last."""
-        path = ESCAPED.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), self.parts.path)
+        path = self.parts.path
+        if "%" in path:
+            path = ESCAPED.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), path)
         found = [segment for segment in path.split("/") if segment]
         return tuple(found if len(found) <= MAX_SEGMENTS else (*found[: MAX_SEGMENTS - 1], found[-1]))
 
@@ -159,11 +163,8 @@ class Address:
     @lazy
     def words(self) -> frozenset[str]:
         """The words of the path (host's first label included), lower case, without endings and counters."""
-        found = [_stem(segment).lower() for segment in self.segments]
-        found += [segment[: counter.start()] for segment in found if (counter := COUNTER.search(segment)) and counter.start() > 2]
-        if self.host.count(".") >= 2:
-            found.append(self.host.partition(".")[0])
-        return frozenset(filter(None, found))
+        host = (self.host.partition(".")[0],) if self.host.count(".") >= 2 else ()
+        return frozenset(chain(host, *map(_words_in, self.segments))) - {""}
 
     @lazy
     def dated(self) -> bool:
@@ -186,13 +187,9 @@ class Address:
     @lazy
     def thread_form(self) -> tuple[str, str] | None:
         """How the site writes the addresses of threads (host and key word), or ``None`` for an address that is none of a thread."""
-        match = THREAD.search(self._judged)
+        match = THREAD.search(self.same_page[:JUDGED_CHARS])
         word = re.search("[A-Za-z]+", match.group()) if match else None
         return (self.host, word.group().lower()) if word else None
-
-    @lazy
-    def _judged(self) -> str:
-        return self.same_page[:JUDGED_CHARS]
 
     @lazy
     def names_month(self) -> bool:
@@ -225,7 +222,7 @@ class Address:
     @lazy
     def facts(self) -> frozenset[str]:
         """The names of what is true of it; :data:`newsportal.extractors.lists.hub_score.WEIGHTS` says what each is worth."""
-        return frozenset([name for name, holds in FACTS.items() if holds(self)])
+        return frozenset([name for name, holds in (FACTS if self.query else FACTS_OF_PATH).items() if holds(self)])
 
     @lazy
     def same_page(self) -> str:
@@ -238,14 +235,22 @@ def pattern(address: Address) -> str:
 
     ``https://news.site.example/20/0802/FJ1PABCD01.html`` → ``site.example/N2/N4/C.html``.
     """
-    shapes = []
-    for segment in address.segments:
-        stem = _stem(segment)
-        ending = segment[len(stem) :].lower()
-        short = "C" if CODE.fullmatch(stem) else DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
-        shapes.append(("S" if _words(stem) >= 3 else short) + ending)
     keys = "&".join(sorted({key for key, _ in address.query}))
-    return f"{address.domain}/{'/'.join(shapes)}?{keys}"
+    return f"{address.domain}/{'/'.join(map(_shape, address.segments))}?{keys}"
+
+
+@lru_cache(maxsize=4096)  # directories are those of many links
+def _shape(segment: str) -> str:
+    stem = _stem(segment)
+    ending = segment[len(stem) :].lower()
+    short = "C" if CODE.fullmatch(stem) else DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
+    return ("S" if _words(stem) >= 3 else short) + ending
+
+
+@lru_cache(maxsize=4096)
+def _words_in(segment: str) -> tuple[str, ...]:
+    stem = _stem(segment).lower()
+    return (stem, stem[: counter.start()]) if (counter := COUNTER.search(stem)) and counter.start() > 2 else (stem,)
 
 
 def _stem(segment: str) -> str:
@@ -313,6 +318,7 @@ FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-search": lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query),
     "url-query-only": lambda a: bool(a.query) and a.last_id < SHORT_ID,
     "url-thread": lambda a: a.thread_form is not None,
-    "url-later-page": lambda a: bool(LATER_PAGE.search(a._judged)),
+    "url-later-page": lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS])),
     "url-comments": lambda a: "#" in a.url and bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS])),
 }  # Each fact about an address with its test
+FACTS_OF_PATH = {name: holds for name, holds in FACTS.items() if name not in ("url-numbered", "url-search", "url-query-only")}
