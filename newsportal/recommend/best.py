@@ -289,14 +289,11 @@ def varied(
         if not waiting:
             break
         near = (place for place in waiting if not scores or scores[waiting[0]] - scores[place] <= NEAR)
-        found = next((place for place in near if _fits(place, block, labels, counted, share)), waiting[0])
+        taken = Counter(label for place in block for label in set(labels[place]))
+        found = next((place for place in near if all(taken[label] < share for label in set(labels[place]) & counted)), waiting[0])
         chosen.append(found)
         waiting.remove(found)
     return chosen
-
-
-def _fits(place: int, block: Sequence[int], labels: Sequence[Sequence[str]], counted: frozenset[str], share: int) -> bool:
-    return all(sum(label in labels[other] for other in block) < share for label in set(labels[place]) & counted)
 
 
 def drawn(reader: str, day: str, names: Sequence[str], n: int) -> list[int]:

@@ -168,13 +168,12 @@ def answer_of(response: Response, most: int) -> Answer:
     body = decompress(response.body, encodings, most) if encodings and response.body else response.body
     if len(body) > most:
         raise TooLarge(f"more than {most} bytes")
-    pairs = ((name.decode("latin-1"), _value(name, value)) for name, values in response.headers.items() for value in values)
+    pairs = (  # addresses of redirects are often in UTF-8, other headers are Latin-1 as the standard has it
+        (name.decode("latin-1"), value.decode("utf-8" if name.lower() == b"location" else "latin-1", "replace"))
+        for name, values in response.headers.items()
+        for value in values
+    )
     return Answer(response.status, joined_headers(pairs), body)
-
-
-def _value(name: bytes, value: bytes) -> str:
-    """As text: addresses of redirects are often in UTF-8, other headers are Latin-1 as the standard has it."""
-    return value.decode("utf-8" if name.lower() == b"location" else "latin-1", "replace")
 
 
 def _response(response: Response, found: Rendered) -> Response:

@@ -179,13 +179,10 @@ def _table(node: dom.Element, depth: int) -> str:
     if width == 1:
         return "\n\n".join([*found, *(block for (cell,) in rows for block in cell)])
     if rows:
-        lines = [f"| {' | '.join(map(_cell, row + [[]] * (width - len(row))))} |" for row in rows]
+        texts = ([" ".join(" ".join(cell).replace("\\\n", " ").split()).replace("|", "\\|") for cell in row] for row in rows)
+        lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in texts]
         found.append("\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]]))
     return "\n\n".join(found)
-
-
-def _cell(blocks: list[str]) -> str:
-    return " ".join(" ".join(blocks).replace("\\\n", " ").split()).replace("|", "\\|")
 
 
 BLOCKS: Final[dict[str, Callable[[dom.Element, int], str]]] = {

@@ -77,7 +77,8 @@ def enter(found: dict[str, Image], image: Image) -> None:
         found[copy.key] = image
         return
     other = variant(before.url)
-    if image.url != before.url and (copy.rank, copy.area) == (other.rank, other.area) and not _same_file(image.url, before.url):
+    places = {one.partition("://")[2].partition("?")[0] for one in (image.url, before.url)}
+    if len(places) > 1 and (copy.rank, copy.area) == (other.rank, other.area):
         found.setdefault(image.url, image)
         return
     large, small = (image, before) if (copy.rank, copy.area) > (other.rank, other.area) else (before, image)
@@ -88,7 +89,3 @@ def enter(found: dict[str, Image], image: Image) -> None:
         height=large.height or small.height,
         page=before.page or image.page,
     )
-
-
-def _same_file(one: str, other: str) -> bool:
-    return one.partition("://")[2].partition("?")[0] == other.partition("://")[2].partition("?")[0]
