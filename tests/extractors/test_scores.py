@@ -20,8 +20,9 @@ FLOORS = [
     ("scrapinghub", "best", 0.99, 0.988, None, None, None),
     ("fundus-tests", "best", 0.988, 0.986, 0.747, 0.989, 0.954),
     ("zh-news", "cevc", 0.94, None, 0.74, 0.90, None),
-    ("daniel-zh", "best:any-page", 0.981, 0.976, 0.93, 0.991, None),
-    ("tw-event", "best:any-page", 0.794, 0.808, None, None, None),
+    ("daniel-zh", "best:any-page", 0.982, 0.977, 0.93, 0.991, None),
+    ("zh-news", "best:any-page", 0.991, 0.991, 0.978, 0.997, None),
+    ("tw-event", "best:any-page", 0.795, 0.811, None, None, None),
 ]
 
 PAPERS = [
