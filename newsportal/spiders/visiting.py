@@ -35,7 +35,6 @@ MOST: Final = 100
 """Visits of a spider that have something left to do. After a pause all sources are due at once: the next are begun as those end, so that
 the first ones' news do not wait behind thousands of list pages, and other workers get their share."""
 
-AT_ONCE: Final = MOST  # Visits that one look asks after, in turn
 CLAIM: Final = 6 * 3600.0
 """Seconds that a visit may take at most, while its worker lives; the longest measured was a forum's first, of two hours."""
 
@@ -182,17 +181,16 @@ class Visiting:
                     self._open.pop(source, None)
 
     async def _calm(self) -> list[str]:
-        """Of the visits whose turn it is to be asked after, those that have ended."""
-        asked = list(self._open)[:AT_ONCE]
+        """The visits that have ended."""
+        asked = list(self._open)
         left: Mapping[str, int] = dict.fromkeys(asked, 1)  # while nobody knows
         with suppress(FrontierUnavailable):
             if (queue := self._queue()) is not None:
                 left = await asyncio.to_thread(queue.outstanding, asked)
         ended = []
         for source in asked:
-            if (opened := self._open.pop(source, None)) is None:
+            if (opened := self._open.get(source)) is None:
                 continue  # given up meanwhile
-            self._open[source] = opened  # the next look begins with the others
             opened.calm = 0 if left.get(source) else opened.calm + 1
             opened.idle_since = (opened.idle_since or utcnow()) if opened.calm else None
             if opened.calm >= CALM:

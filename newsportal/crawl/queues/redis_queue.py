@@ -301,14 +301,13 @@ class UnbackedQueue(RedisQueue):
 
 
 def _push(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
-    return "push", when, *(word for task in tasks for word in _fields(task))
-
-
-def _fields(task: Task) -> tuple[str, bytes, str]:
-    """Its id, eight bytes for the name by which it is seen, and what is kept of it."""
-    seen = blake2b(task.seen.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.seen else b""
-    head = [task.host, task.priority, task.lane or "", task.source or "", "" if task.at is None else task.at]
-    return task.id, seen, f"{json.dumps(head)}\n{task.body}"
+    """The call that pushes tasks: of each its id, eight bytes for the name by which it is seen, and what is kept of it."""
+    words: list[Any] = ["push", when]
+    for task in tasks:
+        seen = blake2b(task.seen.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.seen else b""
+        head = [task.host, task.priority, task.lane or "", task.source or "", "" if task.at is None else task.at]
+        words += [task.id, seen, f"{json.dumps(head)}\n{task.body}"]
+    return tuple(words)
 
 
 def _task(id: Any, stored: Any) -> tuple[Task, int]:

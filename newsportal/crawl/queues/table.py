@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from threading import RLock
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from newsportal.crawl.queues import table_taking, table_workers
 from newsportal.crawl.queues.base import (
@@ -33,6 +33,7 @@ from newsportal.crawl.queues.base import (
 )
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.store.columns import name as cut
+from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, SUSPECT_TRIES, TASK, Row, Turn, task_of
 from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOSTS, LATER, LEASED, LINES, LINKS, OUTSTANDING, WAITING, WORKERS
 from newsportal.store.links import Links
@@ -58,10 +59,12 @@ class LinksBacked(Queue):
         return [row for row in self.links.waiting() if row.queue == self.name]
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
-        of_states = (LINKS.c.queue == self.name, LINKS.c.state.in_(OUTSTANDING))
-        asked = select(LINKS.c.source, func.count()).where(*of_states, LINKS.c.source.in_(list(map(cut, sources)))).group_by(LINKS.c.source)
-        found: dict[str, int] = dict(self._table(lambda turn: turn.connection.execute(asked).all(), write=False))
-        return Counter({source: found[cut(source)] for source in sources if cut(source) in found})
+        names = {cut(source): source for source in sources}
+        of_queue = (LINKS.c.queue == self.name, LINKS.c.state.in_(OUTSTANDING))
+        asked = select(LINKS.c.source, func.count()).where(*of_queue).group_by(LINKS.c.source)
+        parts = [asked.where(LINKS.c.source.in_(some)) for some in chunks(names)]
+        found = self._table(lambda turn: [row for part in parts for row in turn.connection.execute(part)], write=False)
+        return Counter({names[source]: number for source, number in found})
 
     def _table(self, step: Callable[[Turn], Answered], *, write: bool = True) -> Answered:
         try:
@@ -122,7 +125,8 @@ class TableQueue(LinksBacked):
                 turn.give_back(_leased(turn, turn.rows(ids)), at)
             table_workers.let_go(turn, turn.worker, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
         if order.beat:
-            table_workers.save_doing(turn, order.beat)
+            doing = json.dumps(dict(order.beat), ensure_ascii=False)
+            turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(doing=doing))
         if order.beat is not None:
             held = {row.id for row in table_workers.leased(turn, turn.worker)}
             # whoever stores an article ends its link's lease, a moment before the request is done
@@ -158,17 +162,19 @@ class TableQueue(LinksBacked):
         return [Aside(task_of(one), one.reason or "", one.tries, one.since) for one in found]
 
     def again(self, ids: Collection[str] | None = None) -> int:
-        def step(turn: Turn) -> int:
-            found = [row._replace(tries=0) for row in _set_aside(turn, ids)]
-            turn.give_back(found, tries=0, reason=None)
-            return len(found)
-
-        return self._table(step)
+        return self._settle(ids, lambda turn, rows: turn.give_back([row._replace(tries=0) for row in rows], tries=0, reason=None))
 
     def drop(self, ids: Collection[str] | None = None) -> int:
+        return self._settle(ids, Turn.remove)
+
+    def _settle(self, ids: Collection[str] | None, what: Callable[[Turn, list[Row]], None]) -> int:
+        """What becomes of rows that were set aside: all, or these."""
+
         def step(turn: Turn) -> int:
-            found = _set_aside(turn, ids)
-            turn.remove(found)
+            asked = select(*ROW).where(LINKS.c.queue == turn.queue, LINKS.c.state == ASIDE)
+            rows = [Row(*found) for found in turn.connection.execute(asked).all()]
+            found = [row for row in rows if ids is None or row.id in ids]
+            what(turn, found)
             return len(found)
 
         return self._table(step)
@@ -191,7 +197,8 @@ class TableQueue(LinksBacked):
             turn.worker, looked = self._number, self._looked
             if (turn.worker or joins) and (beat or self._is_due(turn)):
                 looked = turn.ticks
-                if not (turn.worker and table_workers.lives(turn, turn.worker)):
+                beats = turn.connection.execute(table_workers.BEAT, {"w": turn.worker, "now": turn.ticks})
+                if not beats.rowcount:
                     turn.worker = table_workers.join(turn, self.worker)
                 table_workers.sweep(turn)
             return step(turn), turn.worker, looked
@@ -214,13 +221,6 @@ def end_requests(turn: Turn, rows: Sequence[Row]) -> None:
 
 def _leased(turn: Turn, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.worker == turn.worker and row.state == LEASED]
-
-
-def _set_aside(turn: Turn, ids: Collection[str] | None) -> list[Row]:
-    if ids is not None:
-        return [row for row in turn.rows(ids) if row.state == ASIDE]
-    found = turn.connection.execute(select(*ROW).where(LINKS.c.queue == turn.queue, LINKS.c.state == ASIDE)).all()
-    return [Row(*one) for one in found]
 
 
 def _state(turn: Turn, hosts: int) -> QueueState:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -40,16 +39,6 @@ def join(turn: Turn, who: Identity) -> int:
     values = {"queue": turn.queue, "name": who.name, "machine": who.machine, "pid": who.pid, "started": who.started}
     rest = {"since": turn.wall, "beat": turn.ticks, "delay": 0.0, "hungry": 0.0, "draining": 0, "doing": "{}"}
     return int(turn.connection.execute(insert(WORKERS).values(**values, **rest)).inserted_primary_key[0])  # type: ignore[index]
-
-
-def lives(turn: Turn, number: int) -> bool:
-    """A sign of life; False if it was taken for dead."""
-    return bool(turn.connection.execute(BEAT, {"w": number, "now": turn.ticks}).rowcount)
-
-
-def save_doing(turn: Turn, doing: Mapping[str, str]) -> None:
-    text = json.dumps(dict(doing), ensure_ascii=False)
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(doing=text))
 
 
 def leased(turn: Turn, number: int) -> list[Row]:
