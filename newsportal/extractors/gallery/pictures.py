@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Final, Literal
 
@@ -140,7 +141,12 @@ def _background(node: dom.Element, base: str) -> str | None:
 
 def says(pattern: re.Pattern[str], node: dom.Element) -> bool:
     name = f"{node.get('class') or ''} {node.get('id') or ''}"[:200]
-    return name != " " and pattern.search(name) is not None
+    return name != " " and _found(pattern, name)
+
+
+@lru_cache(maxsize=4096)  # of a page's elements few have a name of their own
+def _found(pattern: re.Pattern[str], name: str) -> bool:
+    return pattern.search(name) is not None
 
 
 Lead = Literal["none", "story", "page", "site"]  # where a click leads: nowhere, to a page of the story, of the site, elsewhere
