@@ -301,20 +301,6 @@ class Visitor:
         return self.page
 
 
-TWO_OF_EACH = """() => {
-  const said = ({name, value}) => /^[a-z -]*$/.test(value) ? name + "=" + value : name;
-  const shape = (node) => [node.tagName, ...[...node.attributes].map(said), "(", ...[...node.children].map(shape), ")"].join(" ");
-  const seen = new Map();
-  for (const row of document.querySelectorAll(":is(li, tr, option, article, main details)")) {
-    const of = seen.get(row.parentNode) ?? seen.set(row.parentNode, {}).get(row.parentNode), name = shape(row);
-    if ((of[name] = (of[name] ?? 0) + 1) > 2) row.remove();
-  }
-  document.querySelectorAll("main details").forEach((one) => { one.removeAttribute("name"); one.open = true; });
-}"""
-"""Removes rows that have the elements, classes and states of two rows before them, of which axe-core would say the same, and unfolds what
-is left."""
-
-
 @pytest.fixture(scope="session")
 def violations() -> Any:
     """``violations(page)`` answers what axe-core finds wrong: for each of its rules the name and the first elements.
@@ -327,7 +313,7 @@ def violations() -> Any:
 
     def find(page: Page, *, leaving: bool = False) -> list[tuple[str, list[str]]]:
         if leaving:
-            page.evaluate(TWO_OF_EACH)
+            page.evaluate((TESTS / "e2e" / "two_of_each.js").read_text("utf-8"))
         found = axe.run(page, options=options).response["violations"]
         return [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
 
