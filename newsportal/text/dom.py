@@ -226,10 +226,8 @@ def lines_of(node: Element) -> list[str]:
 
 
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:
-    """The text nodes below ``top`` in document order, with a ``break`` wherever a line of the page ends. Never recursive.
-
-    A line feed in the source is white space like any other; only ``pre`` means it.
-    """
+    """The text nodes below ``top`` in document order, with a ``break`` wherever a line of the page ends; a line feed in the source is white
+    space like any other but in ``pre``. Never recursive."""
     return (("text", piece) if piece else ("break", "") for piece in _text(top, "", skipped=skipped))
 
 

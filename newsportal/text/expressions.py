@@ -60,10 +60,8 @@ def is_in(expression: Any, text: str) -> bool:
 
 def word_set(words: Sequence[str]) -> Callable[[str], list[int]]:
     """A function that gives the numbers of those of ``words`` that a text holds, in one pass over it however many they are."""
-    options = re2.Options()
-    options.literal = True
-    found = re2.Set.SearchSet(options)
+    found = re2.Set.SearchSet()
     for word in words:
-        found.Add(word)
+        found.Add(re2.escape(word))
     found.Compile()
     return lambda text: found.Match(encodable(text)) or []

@@ -233,11 +233,7 @@ class _Walk:
             bold = self._share(self.bold, length) if self.bold else 0
             self.page.blocks.append(Block(self.box, text, length, linked, bold, self.links, self.mask, self.parts))
             self.count += 1
-        self.pieces, self.parts, self.links, self.mask = [], [], 0, 0
-        if self.linked:
-            self.linked = []
-        if self.bold:
-            self.bold = []
+        self.pieces, self.parts, self.linked, self.bold, self.links, self.mask = [], [], [], [], 0, 0
 
     def _share(self, some: list[str], length: int) -> int:
         """The visible characters of ``some`` of the pieces of a block; mostly these are all."""

@@ -187,10 +187,9 @@ def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
         node = tree.nodes[at]
         if not CONTENT.search(node.names) if node.tag == "blockquote" else node.tag in QUOTING and node.names and is_quotation(node.names):
             found.append(at)
-            for below in range(at, tree.nodes[at].stop):
-                for flag in flags:
-                    flag[below] = False
-            at = tree.nodes[at].stop
+            for flag in flags:
+                flag[at : node.stop] = [False] * (node.stop - at)
+            at = node.stop
         else:
             at += 1
     return found

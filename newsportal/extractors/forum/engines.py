@@ -123,11 +123,8 @@ def _fits(tree: Tree, at: int, step: Step) -> bool:
         return False
     if len(step.classes) > 1 and not set(step.classes) <= set(tree.nodes[at].element.get("class", "").split()):
         return False
-    for key, value, begins in step.attributes:
-        found = tree.values[key].get(at)
-        if found is None or not (found.startswith(value) if begins else found == value):
-            return False
-    return True
+    said = ((tree.values[key].get(at, ""), value, begins) for key, value, begins in step.attributes)
+    return all(found.startswith(value) if begins else found == value for found, value, begins in said)
 
 
 @lru_cache(maxsize=512)
@@ -158,10 +155,5 @@ def around(tree: Tree, signs: Signs, body: int, bodies: Sequence[int]) -> int:
 
 
 def _within(tree: Tree, record: Record, nodes: Sequence[int]) -> int | None:
-    top = record.nodes[0]
-    place = bisect_left(nodes, top)
-    while place < len(nodes) and nodes[place] < tree.nodes[top].stop:
-        if record.body is None or not tree.holds(record.body, nodes[place]):
-            return nodes[place]
-        place += 1
-    return None
+    places = range(*(bisect_left(nodes, at) for at in (record.nodes[0], tree.nodes[record.nodes[0]].stop)))
+    return next((nodes[place] for place in places if record.body is None or not tree.holds(record.body, nodes[place])), None)

@@ -189,12 +189,9 @@ def same_leaf(tree: Tree, record: Record, like: Node, flags: Sequence[bool] | No
     wanted = signature(like.names)
     if not wanted:
         return None
-    for top in record.nodes:
-        for at in range(top, min(tree.nodes[top].stop, top + MAX_NODES)):
-            node = tree.nodes[at]
-            if node.tag == like.tag and signature(node.names) == wanted and (flags is None or flags[at]):
-                return at
-    return None
+    nodes = ((at, tree.nodes[at]) for top in record.nodes for at in range(top, min(tree.nodes[top].stop, top + MAX_NODES)))
+    alike = (at for at, node in nodes if node.tag == like.tag and signature(node.names) == wanted)
+    return next((at for at in alike if flags is None or flags[at]), None)
 
 
 # Where in the posts the text stands: the path on which most posts have most words of their own, and no name and no time.

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Final
 
 from newsportal.text import clean, dom, visible_length
@@ -233,12 +233,8 @@ def _names(name: str, ident: str) -> str:
 
 def steps_of(tags: Sequence[str]) -> list[str]:
     """The last XPath step of each of some siblings, by their tags. Linear, where asking the tree for each is not."""
-    total, seen = Counter(tags), Counter[str]()
-    steps = []
-    for tag in tags:
-        seen[tag] += 1
-        steps.append(f"/{tag}[{seen[tag]}]" if total[tag] > 1 else f"/{tag}")
-    return steps
+    total, places = Counter(tags), defaultdict[str, Iterator[int]](lambda: count(1))
+    return [f"/{tag}[{next(places[tag])}]" if total[tag] > 1 else f"/{tag}" for tag in tags]
 
 
 def outermost(tree: Tree, nodes: Sequence[int]) -> list[int]:

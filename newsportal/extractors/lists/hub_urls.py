@@ -164,7 +164,7 @@ class Address:
     def words(self) -> frozenset[str]:
         """The words of the path (host's first label included), lower case, without endings and counters."""
         host = (self.host.partition(".")[0],) if self.host.count(".") >= 2 else ()
-        return frozenset(chain(host, *map(_words_in, self.segments))) - {""}
+        return frozenset(chain(host, *map(words_in, self.segments))) - {""}
 
     @lazy
     def dated(self) -> bool:
@@ -236,11 +236,12 @@ def pattern(address: Address) -> str:
     ``https://news.site.example/20/0802/FJ1PABCD01.html`` → ``site.example/N2/N4/C.html``.
     """
     keys = "&".join(sorted({key for key, _ in address.query}))
-    return f"{address.domain}/{'/'.join(map(_shape, address.segments))}?{keys}"
+    return f"{address.domain}/{'/'.join(map(shape_of, address.segments))}?{keys}"
 
 
 @lru_cache(maxsize=4096)  # directories are those of many links
-def _shape(segment: str) -> str:
+def shape_of(segment: str) -> str:
+    """A name in a path with its numbers, code or slug put aside."""
     stem = _stem(segment)
     ending = segment[len(stem) :].lower()
     short = "C" if CODE.fullmatch(stem) else DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
@@ -248,7 +249,8 @@ def _shape(segment: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _words_in(segment: str) -> tuple[str, ...]:
+def words_in(segment: str) -> tuple[str, ...]:
+    """A name in a path without its ending, and without its counter."""
     stem = _stem(segment).lower()
     return (stem, stem[: counter.start()]) if (counter := COUNTER.search(stem)) and counter.start() > 2 else (stem,)
 
