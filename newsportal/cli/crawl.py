@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import scrapy.core.downloader.contextfactory  # noqa: F401  (its old names look through all modules that are loaded: few by now)
 import typer
 from rich.console import Console
 from rich.live import Live
