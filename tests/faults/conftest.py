@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
 
 from tests import forked
+from tests.few_sources import few
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
@@ -40,18 +40,18 @@ class Portal:
     def database(self) -> Path:
         return self.sources.parent / "data" / "newsportal.db"
 
-    def command(self, *options: str) -> list[str]:
-        return [sys.executable, "-m", "newsportal", "crawl", *options, "--json", "--sources", str(self.sources)]
+    def words(self, *options: str) -> tuple[str, ...]:
+        return ("crawl", *options, "--json", "--sources", str(self.sources))
 
     def start(self, *options: str) -> forked.Started:
-        return forked.Started(*self.command(*options)[3:])
+        return forked.Started(*self.words(*options))
 
     def tried(self, *options: str, **how: Any) -> subprocess.CompletedProcess[str]:
-        command = self.command(*options)
         if how:  # a process that Python ends in full, which takes the files of SQLite's log away
+            command = [sys.executable, "-m", "newsportal", *self.words(*options)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, **how)
         else:
-            done = forked.run(*command[3:], timeout=PATIENCE)
+            done = forked.run(*self.words(*options), timeout=PATIENCE)
         assert "Traceback" not in done.stderr, done.stderr[-3000:]
         return done
 
@@ -113,16 +113,3 @@ def whole(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Mapping[s
     for spider, one in undisturbed.items():
         one.finished(spider)
     return {spider: one.identities() for spider, one in undisturbed.items()}
-
-
-SITES = ("海棠都市网", "溪峰在线", "北辰财经", "潮音周刊")
-"""Lists of several pages, three encodings, a feed whose entries share one link; none asks for a delay."""
-
-
-def few(web: MadeUpWeb, path: Path) -> Path:
-    """A sources file with the feeds and regions of :data:`SITES`: a crawl of it takes seconds."""
-    written = web.sources(path)
-    values = yaml.safe_load(written.read_text("utf-8"))
-    kept = {key: [source for source in values[key] if source["name"].startswith(SITES)] for key in ("feeds", "regions")}
-    written.write_text(yaml.safe_dump({**values, **kept, "topics": [], "engines": []}, allow_unicode=True), "utf-8")
-    return written

@@ -16,7 +16,7 @@ IMPATIENT = "import newsportal.crawl.scheduler as it, newsportal.cli as cli; it.
 def test_a_crawl_does_not_wait_for_ever_for_its_queue(portal: Any) -> None:
     text = portal.sources.read_text("utf-8")
     portal.sources.write_text(f"{text}\nfrontier:\n  redis: redis://127.0.0.1:1/0\n", "utf-8")  # nobody listens there
-    done = run(*portal.command("rss")[3:], script=IMPATIENT, timeout=900)
+    done = run(*portal.words("rss"), script=IMPATIENT, timeout=900)
     assert done.returncode == 1
     assert "the queue of requests does not serve" in done.stderr
     assert "the crawl broke off: queue-unavailable; run it again once that is mended, nothing is lost" in done.stderr
