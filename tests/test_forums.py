@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,16 +177,6 @@ def test_threads_are_found_and_told_apart_from_articles(visits: Any) -> None:
     store.close()
 
 
-def test_where_nothing_happened_each_board_costs_one_request(forums: MadeUpForums, tmp_path: Path) -> None:
-    forums.reset()
-    sources = forums.sources(tmp_path / "sources.yaml", "discuz")
-    crawl(sources)
-    before = len(forums.requests)
-    report = row(crawl(sources), "discuz")
-    assert (report["new"], report["known"], report["list_pages"]) == (0, report["entries"], 6)  # front page, four boards, one for members
-    assert len(forums.requests) - before == 7  # and robots.txt
-
-
 def test_limits_hold(forums: MadeUpForums, tmp_path: Path) -> None:
     forums.reset()
     board = forums.url("phpwind", "/thread.php?fid=3")
@@ -239,21 +230,33 @@ def test_a_thread_that_cannot_be_had_waits(forums: MadeUpForums, tmp_path: Path)
     store.close()
 
 
-def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def resumed(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sources of a crawl that was killed, and run again to its end."""
     forums.reset()
-    sources = forums.sources(tmp_path / "sources.yaml", "discuz")
+    sources = forums.sources(tmp_path_factory.mktemp("killed") / "sources.yaml", "discuz")
     crawl_and_kill(forums, 40, "crawl", "forum", "--sources", str(sources))
-    store = opened(sources)
-    half = len(threads(store, "discuz"))
-    assert half < 60, "it must be killed in the middle"
-    assert waiting(store, "forum:discuz")
+    with closing(opened(sources)) as store:
+        assert len(threads(store, "discuz")) < 60, "it must be killed in the middle"
+        assert waiting(store, "forum:discuz")
     crawl(sources)
-    gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz")}
-    kept = threads(store, "discuz")
-    assert sorted(kept) == sorted(number for number, posts in gold.items() if posts)
-    assert {number: wrong for number in kept if (wrong := misread(kept[number], gold[number]))} == {}
-    assert waiting(store, "forum:discuz") == []
-    store.close()
+    return sources
+
+
+def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, resumed: Path) -> None:
+    with closing(opened(resumed)) as store:
+        gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz")}
+        kept = threads(store, "discuz")
+        assert sorted(kept) == sorted(number for number, posts in gold.items() if posts)
+        assert {number: wrong for number in kept if (wrong := misread(kept[number], gold[number]))} == {}
+        assert waiting(store, "forum:discuz") == []
+
+
+def test_where_nothing_happened_each_board_costs_one_request(forums: MadeUpForums, resumed: Path) -> None:
+    forums.reset()
+    report = row(crawl(resumed), "discuz")
+    assert (report["new"], report["known"], report["list_pages"]) == (0, report["entries"], 6)  # front page, four boards, one for members
+    assert len(forums.requests) == 7  # and robots.txt
 
 
 def test_boards_that_are_refused_do_not_make_the_forum_a_failure(forums: MadeUpForums, tmp_path: Path) -> None:
