@@ -82,9 +82,6 @@ class Crawled:
 
     # workers
 
-    def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "newsportal", *words, "--sources", str(self.sources)]
-
     def start(self) -> forked.Started:
         path = self.sources.parent / f"{len(self.logs)}.log"
         worker = forked.Started("worker", "--log-level", "INFO", "--sources", str(self.sources), log=path)
