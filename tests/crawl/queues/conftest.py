@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -16,23 +18,22 @@ from queue_benches import Bench, TableBench
 from redis_bench import ClusterTableBench, RedisBench, RedisTableBench
 from redis_masters import Masters, masters
 from servers import OVER_SERVERS, Servers
+from sqlalchemy import Engine
 
 from newsportal.crawl.queues.redis_cluster import PARTITIONS
 
 BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
-    "sqlite": lambda request: TableBench(f"sqlite:///{request.getfixturevalue('tmp_path')}/新闻 库.db"),
-    "redis and table": lambda request: RedisTableBench(
-        request.getfixturevalue("redis_for_all").port, f"sqlite:///{request.getfixturevalue('tmp_path')}/库.db"
-    ),
+    "sqlite": lambda request: TableBench(*at(request, "sqlite")),
+    "redis and table": lambda request: RedisTableBench(request.getfixturevalue("redis_for_all").port, *at(request, "sqlite")),
     "redis": lambda request: RedisBench(request.getfixturevalue("redis_for_all").port),
 }
 """Name -> an empty frontier. A later backend is one line."""
 
 SLOW_BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "cluster and table": lambda request: ClusterTableBench(
-        request.getfixturevalue("redis_masters"), f"sqlite:///{request.getfixturevalue('tmp_path')}/库.db", partitions_for(request)
+        request.getfixturevalue("redis_masters"), *at(request, "sqlite"), partitions_for(request)
     ),
-    **{server: lambda request, server=server: TableBench(request.getfixturevalue("server_uris")(server)) for server in OVER_SERVERS},  # type: ignore[misc]
+    **{server: lambda request, server=server: TableBench(*at(request, server)) for server in OVER_SERVERS},  # type: ignore[misc]
 }
 
 OF_ONE_PARTITION = {
@@ -49,6 +50,27 @@ def partitions_for(request: pytest.FixtureRequest) -> int:
     return 1 if request.node.originalname in OF_ONE_PARTITION else PARTITIONS
 
 
+def at(request: pytest.FixtureRequest, database: str) -> tuple[str, list[Engine]]:
+    """What a bench at the tests' file or at a server is made of."""
+    uri = request.getfixturevalue("sqlite_uri") if database == "sqlite" else request.getfixturevalue("server_uris")(database)
+    return uri, request.getfixturevalue("engines")[uri]
+
+
+@pytest.fixture(scope="session")
+def engines() -> Iterator[dict[str, list[Engine]]]:
+    """By URI, those that no bench uses just now."""
+    made: dict[str, list[Engine]] = defaultdict(list)
+    yield made
+    for engine in chain.from_iterable(made.values()):
+        engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def sqlite_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file for all tests, whose tables are emptied."""
+    return f"sqlite:///{tmp_path_factory.mktemp('frontier')}/新闻 库.db"
+
+
 @pytest.fixture(scope="session")
 def redis_masters() -> Iterator[Masters]:
     """A Redis Cluster for all tests that empty it before they begin, and leave all of it running."""
@@ -58,7 +80,7 @@ def redis_masters() -> Iterator[Masters]:
 
 @pytest.fixture(scope="session")
 def server_uris(servers: Servers) -> Iterator[Callable[[str], str]]:
-    """The URI of a database in each SQL server, the same for all tests: their tables are made anew."""
+    """The URI of a database in each SQL server, the same for all tests: their tables are emptied."""
     with ExitStack() as stack:
         yield cache(lambda server: stack.enter_context(servers.database(server)).uri)
 

@@ -53,19 +53,27 @@ class Bench(ABC):
 
 
 class TableBench(Bench):
-    """Each worker with connections of its own, as if in a process of its own."""
+    """Each worker with connections of its own, as if in a process of its own.
 
-    def __init__(self, uri: str) -> None:
+    ``engines``: those of earlier benches at this URI, which the caller disposes of. To compile their statements again is half of a test."""
+
+    def __init__(self, uri: str, engines: list[Engine] | None = None) -> None:
         super().__init__()
         self.uri, self.skipped = uri, 0.0
         self._engines: list[Engine] = []
+        self._idle = engines
+        made = bool(engines)
         links = self.links()
-        links.write(lambda turn: METADATA.create_all(turn.connection, QUEUE_TABLES))
+        if not made:
+            links.write(lambda turn: METADATA.create_all(turn.connection, QUEUE_TABLES))
         links.write(lambda turn: [turn.connection.execute(delete(table)) for table in QUEUE_TABLES])
 
     def links(self) -> Links:
-        engine = open_engine(self.uri)
-        write_ahead(engine)
+        if self._idle:
+            engine = self._idle.pop()
+        else:
+            engine = open_engine(self.uri)
+            write_ahead(engine)
         self._engines.append(engine)
         return Links(engine, lambda _: Moments(self.ticks, self.now))
 
@@ -84,6 +92,9 @@ class TableBench(Bench):
 
     def close(self) -> None:
         super().close()
+        if self._idle is not None:
+            self._idle += self._engines
+            return
         for engine in self._engines:
             engine.dispose()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import redis
 from queue_benches import TERMS, Bench, TableBench
 from redis_masters import Masters
+from sqlalchemy import Engine
 
 from newsportal.crawl.queues.redis_cluster import PARTITIONS, ClusterTableQueue
 from newsportal.crawl.queues.redis_queue import RedisQueue
@@ -31,9 +32,9 @@ class RedisBench(Bench):
 class RedisTableBench(RedisBench):
     """The same, handing out what a table of links says."""
 
-    def __init__(self, port: int, uri: str) -> None:
+    def __init__(self, port: int, uri: str, engines: list[Engine] | None = None) -> None:
         super().__init__(port)
-        self._table = TableBench(uri)
+        self._table = TableBench(uri, engines)
 
     def worker(self, name: str) -> RedisTableQueue:
         self._table.now = self.now
@@ -51,9 +52,9 @@ class RedisTableBench(RedisBench):
 class ClusterTableBench(RedisTableBench):
     """The same at an empty cluster."""
 
-    def __init__(self, masters: Masters, uri: str, partitions: int = PARTITIONS) -> None:
+    def __init__(self, masters: Masters, uri: str, engines: list[Engine] | None = None, partitions: int = PARTITIONS) -> None:
         Bench.__init__(self)
-        self.masters, self.partitions, self._table = masters, partitions, TableBench(uri)
+        self.masters, self.partitions, self._table = masters, partitions, TableBench(uri, engines)
         masters.empty()
 
     def worker(self, name: str) -> RedisTableQueue:

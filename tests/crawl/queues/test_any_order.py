@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import count
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -225,15 +223,13 @@ class Frontier(RuleBasedStateMachine):
 
 
 @pytest.fixture(params=["disk", "redis"])
-def make(request: pytest.FixtureRequest) -> Iterator[Callable[[], Bench]]:
+def make(request: pytest.FixtureRequest) -> Callable[[], Bench]:
     """An empty frontier at each call."""
     if request.param == "redis":
         port = request.getfixturevalue("redis_for_all").port
-        yield lambda: RedisBench(port)
-        return
-    numbers = count()
-    with TemporaryDirectory() as folder:
-        yield lambda: TableBench(f"sqlite:///{folder}/{next(numbers)}.db")
+        return lambda: RedisBench(port)
+    uri, engines = request.getfixturevalue("sqlite_uri"), request.getfixturevalue("engines")
+    return lambda: TableBench(uri, engines[uri])
 
 
 @pytest.mark.slow
