@@ -39,7 +39,9 @@ class Crawled:
 
 def wait_for_answers(sources: Path) -> None:
     """Let no request fail because a busy machine answers late."""
-    sources.write_text(sources.read_text("utf-8").replace("politeness:\n", "politeness:\n  timeout: 600\n", 1), "utf-8")
+    text = sources.read_text("utf-8")
+    assert "\npoliteness:\n" in text
+    sources.write_text(text.replace("\npoliteness:\n", "\npoliteness:\n  timeout: 600\n", 1), "utf-8")
 
 
 def crawled(store: Store) -> Crawled:
@@ -47,14 +49,13 @@ def crawled(store: Store) -> Crawled:
     return Crawled(frozenset(article.identity or "" for article in store.all_articles()), visited)
 
 
-def one_crawl(web: Any, folder: Path) -> Crawled:
-    """What one crawl stores."""
+def one_crawl(web: Any, sources: Path) -> Crawled:
+    """What one crawl of ``sources`` stores, into a file beside it."""
     web.reset()
-    sources = web.sources(folder / "sources.yaml")
     wait_for_answers(sources)
     done = forked.run("crawl", "--sources", str(sources), timeout=LAST_LIMIT)
     assert done.returncode == 0, done.stderr[-3000:]
-    with closing(open_store(f"sqlite:///{folder}/data/newsportal.db", create=False)) as store:
+    with closing(open_store(f"sqlite:///{sources.parent}/data/newsportal.db", create=False)) as store:
         return crawled(store)
 
 
