@@ -1,4 +1,4 @@
-"""Workers that are killed, or share a store on a server or a queue in Redis, end with exactly the articles of one crawl, too."""
+"""Workers that share a store on a server, or a queue in Redis, end with exactly the articles of one crawl, too."""
 
 from __future__ import annotations
 
@@ -10,30 +10,24 @@ import pytest
 from servers import OVER_SERVERS, Servers
 
 from tests.crawl_workers import Crawled, compare, one_crawl
-from tests.few_sources import few
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def alone(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
-    return one_crawl(web, few(web, tmp_path_factory.mktemp("alone") / "sources.yaml", topics=1))
-
-
-def test_workers_that_are_killed(web: Any, tmp_path: Path, alone: Crawled) -> None:
-    sources = few(web, tmp_path / "sources.yaml", topics=1)
-    compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", 2, alone, kills=3)
+    return one_crawl(web, web.sources(tmp_path_factory.mktemp("alone") / "sources.yaml"))
 
 
 @pytest.mark.parametrize("server", OVER_SERVERS)
 def test_workers_of_a_store_on_a_server(web: Any, tmp_path: Path, alone: Crawled, server: str, servers: Servers) -> None:
     with servers.database(server) as database:
-        sources = few(web, tmp_path / "sources.yaml", topics=1)
+        sources = web.sources(tmp_path / "sources.yaml")
         sources.write_text(re.sub(r"(?m)^store: .*$", f"store: {database.uri}", sources.read_text("utf-8")), "utf-8")
         compare(web, sources, database.uri, 2, alone)
 
 
 def test_workers_with_redis(web: Any, tmp_path: Path, alone: Crawled, redis_server: Any) -> None:
-    sources = few(web, tmp_path / "sources.yaml", topics=1)
+    sources = web.sources(tmp_path / "sources.yaml")
     sources.write_text(f"{sources.read_text('utf-8')}\nfrontier: {{redis: '{redis_server.url}'}}\n", "utf-8")
     compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", 2, alone)
