@@ -454,11 +454,8 @@ def _gone(pids: list[int]) -> bool:
     return not _alive(pids)
 
 
-@pytest.mark.parametrize(
-    ("number", "group"),
-    [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGKILL, False)],
-    ids=["as Ctrl+C does", "the crawl alone", "the crawl alone is killed"],
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize("group", [False, True], ids=["the crawl alone", "as Ctrl+C does"])
 def test_no_browser_is_left_when_the_crawl_is_ended(
     crawling: Callable[[str], Started], site: Any, response: Any, number: signal.Signals, group: bool
 ) -> None:

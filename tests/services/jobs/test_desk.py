@@ -52,7 +52,7 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def ended(jobs: Jobs, job: Job) -> Job:
-    until(lambda: found(jobs, job).state != "running")
+    until(lambda: not found(jobs, job).active)
     return found(jobs, job)
 
 
