@@ -89,7 +89,8 @@ def _pieces(text: str) -> Pieces:
     lengths = np.diff(np.concatenate((first, [len(codes)])))
     spaces, run = kinds[first] == SPACE, np.concatenate(([False], kinds[first] == RUN, [False]))
     kept = ~(spaces & run[:-2] & run[2:])  # without white space that only parts two words
-    singles = _hashes(codes, first, lengths)[kept]
+    place = np.arange(len(codes)) - np.repeat(first, lengths)
+    singles = _mixed(np.add.reduceat(codes.astype(np.uint64) * _powers()[place], first))[kept]  # characters as digits of a number, mixed
     starts, ends = seen[first][kept], seen[first + lengths - 1][kept] + 1
     pairs = _mixed(singles[:-1] * STEP + singles[1:])
     return Pieces(
@@ -111,12 +112,6 @@ def _characters(text: str) -> tuple[Codes, Kinds, Places]:
 
 def _codes(text: str) -> Codes:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-
-
-def _hashes(codes: Codes, first: Places, lengths: Places) -> NDArray[np.uint64]:
-    """A hash of 64 bits for each piece: its characters as digits of a number, mixed."""
-    place = np.arange(len(codes)) - np.repeat(first, lengths)
-    return _mixed(np.add.reduceat(codes.astype(np.uint64) * _powers()[place], first))
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

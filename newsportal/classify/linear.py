@@ -158,7 +158,8 @@ def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tup
     features, ascending; ``added``: what each of them added in all its places."""
     found = [pieces(text) for text in texts]
     often = np.zeros(len(codes))
-    places = [_lookup(codes, one.codes) for one in found]
+    nearest = [np.minimum(np.searchsorted(codes, one.codes), len(codes) - 1) for one in found]
+    places = [(at, codes[at] == one.codes) for at, one in zip(nearest, found, strict=True)]
     for at, known in places:
         often += np.bincount(at[known], minlength=len(codes))
     each = added / np.maximum(often, 1)
@@ -170,11 +171,6 @@ def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tup
     ranked = sorted(totals.items(), key=lambda item: (-abs(item[1]), item[0]))
     reasons = (Reason(word, weight) for word, weight in ranked if abs(weight) > NOTHING and WORD.search(word))
     return tuple(islice(reasons, limit))
-
-
-def _lookup(codes: Codes, wanted: Codes) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    at = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-    return at, codes[at] == wanted
 
 
 def _before(added: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[np.intp], length: int) -> list[float]:

@@ -108,7 +108,9 @@ def find(ask: Ask, query: Query) -> Results:
     folded = _folded(ask, question, hits) if query.collapse and hits else {}
     shown = tuple(_hit(one, folded, asked.words) for one in hits)
     total = _stories(answer["aggregations"]) if query.collapse else answer["hits"]["total"]["value"]
-    return Results(shown, total, asked.words, _facets(answer["aggregations"]), loose=total > 0 and rank == 0)
+    buckets = {name: answer["aggregations"][name]["buckets"] for name in (*FACETS, "day")}
+    facets = {name: {str(one.get("key_as_string", one["key"])): _stories(one) for one in some} for name, some in buckets.items()}
+    return Results(shown, total, asked.words, in_order(facets), loose=total > 0 and rank == 0)
 
 
 def _answered(ask: Ask, query: Query, asked: ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
@@ -164,11 +166,6 @@ def zone_name(zone: tzinfo | None) -> str:
 
 def _stories(counted: Mapping[str, Any]) -> int:
     return int(counted["stories"]["value"]) if "stories" in counted else int(counted["doc_count"])
-
-
-def _facets(counted: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    buckets = {name: counted[name]["buckets"] for name in (*FACETS, "day")}
-    return in_order({name: {str(one.get("key_as_string", one["key"])): _stories(one) for one in some} for name, some in buckets.items()})
 
 
 def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:

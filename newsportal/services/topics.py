@@ -254,7 +254,11 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
         return Preview(empty=True)
     since, whole = now - timedelta(days=days), rule
     rule = TopicRule(rule.name, *(words[:MOST_TRIED] for words in (rule.must, rule.any, rule.never)))
-    named, capped = _named(index, rule, since) if index is not None else _newest(store, since)
+    if index is not None:
+        named, capped = _named(index, rule, since)
+    else:
+        named = [story.head.id for story in store.newest(StoryFilter(since=since, limit=PAGE), SCANNED + 1)]
+        named, capped = named[:SCANNED], len(named) > SCANNED
     found = _matching(store, rule, topic, named)
     goes: tuple[StoredArticle, ...] = ()
     if topic is not None and rule == whole:  # of the topic's newest stories those that keywords brought and these words do not find
@@ -282,11 +286,6 @@ def _named(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], b
         ids |= dict.fromkeys(hit.id for hit in found.hits)
         capped = capped or found.capped or found.total > len(found.hits)
     return list(ids), capped
-
-
-def _newest(store: Store, since: datetime) -> tuple[list[str], bool]:
-    ids = [story.head.id for story in store.newest(StoryFilter(since=since, limit=PAGE), SCANNED + 1)]
-    return ids[:SCANNED], len(ids) > SCANNED
 
 
 def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) -> dict[str, Match]:

@@ -24,7 +24,7 @@ from newsportal.portal.desk.trial_runner import Look, TooMany
 from newsportal.portal.request_body import Refused, streamed
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
-from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, Choice, Family, look_at_addresses, planned
+from newsportal.services.trying.proposing import MAX_ADDRESSES, Choice, Family, look_at_addresses, planned
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import plain, tried
 from newsportal.sources import mask
@@ -239,14 +239,20 @@ def _begun(request: Request, about: dict[str, Any], work: Any) -> LookAnswer:
 def _answer(found: Look) -> LookAnswer:
     results = None
     if found.done and found.error is None:
-        results = [_plain(one) for one in found.found] if found.about["what"] == "new" else [plain(*one) for one in found.found]
+        if found.about["what"] == "new":
+            results = [
+                {
+                    "address": mask(one.url),
+                    "error": mask(str(one.error)) if one.error else None,
+                    "there": one.there,
+                    "sources": [_choice(choice) for choice in one.choices],
+                }
+                for one in found.found
+            ]
+        else:
+            results = [plain(*one) for one in found.found]
     steps, error = [mask(step) for step in found.steps], mask(str(found.error)) if found.error else None
     return LookAnswer(id=found.id, done=found.done, steps=steps, error=error, found=results)
-
-
-def _plain(found: AddressResult) -> dict[str, Any]:
-    error = mask(str(found.error)) if found.error else None
-    return {"address": mask(found.url), "error": error, "there": found.there, "sources": [_choice(one) for one in found.choices]}
 
 
 def _choice(one: Choice) -> dict[str, Any]:

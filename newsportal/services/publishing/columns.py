@@ -172,7 +172,9 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
 
 def notes(table: Table, target: Target) -> Iterator[str]:
     """What somebody should know, although it can be published."""
-    if target.key is not None and target.key in table.columns and not _is_unique(table, target.key):
+    unique = [table.primary_key.columns, *(one.columns for one in table.constraints if isinstance(one, UniqueConstraint))]
+    keys = [*(one.keys() for one in unique), *(index.columns.keys() for index in table.indexes if index.unique)]
+    if target.key is not None and target.key in table.columns and [target.key] not in keys:
         yield f"nothing in the table keeps a second row with the same {target.key} out; a UNIQUE index on it would"
     if _without_transactions(table):
         yield "the table's engine has no transactions: a row that cannot be written whole may be left half written"
@@ -250,11 +252,6 @@ def _longest(column: Column) -> int | None:
 def _fills_itself(column: TableColumn[Any], table: Table) -> bool:
     given = (column.server_default, column.computed, column.identity)
     return bool(column.nullable) or any(one is not None for one in given) or column is table.autoincrement_column
-
-
-def _is_unique(table: Table, name: str) -> bool:
-    uniques = [one.columns.keys() for one in table.constraints if isinstance(one, UniqueConstraint)]
-    return [name] in (table.primary_key.columns.keys(), *uniques, *(index.columns.keys() for index in table.indexes if index.unique))
 
 
 def _without_transactions(table: Table) -> bool:
