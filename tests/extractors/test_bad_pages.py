@@ -29,7 +29,6 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import EXTRACTORS, Learner, extractor
 from newsportal.items import Extraction, Link, Page
 from newsportal.text import dom
-from newsportal.text.steps import MAX_TEXT
 
 NOW: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SENTENCE: Final = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，他们说这是一个好消息。"
@@ -55,8 +54,8 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "nested-inline": lambda: html("<b><i>" * 24_500 + SENTENCE),
     "nested-tables": lambda: html("<table><tr><td>" * 16_300 + SENTENCE),
     "nested-links": lambda: html("<ul><li><a href='/a'>新闻" * 12_500),
-    "text-node": lambda: html(f"<p>{SENTENCE * (MAX_TEXT // len(SENTENCE) + 1)}</p>"),
-    "text-node-one-word": lambda: html(f"<p>{'a' * 16_000_000}</p>"),
+    "text-node": lambda: html(f"<p>{SENTENCE * (12_000_000 // len(SENTENCE.encode()))}</p>"),
+    "text-node-one-word": lambda: html(f"<p>{'a' * 50_000_000}</p>"),
     "digits": lambda: html(f"<p>{'2024-03-05 08:30 ' * 80_000}</p>"),
     "one-line-of-dates": lambda: html(f"<p>{'1月2日' * 60_000}</p>"),
     "white-space": lambda: html(f"<p>{' ' * 2_000_000}x{chr(0x3000) * 400_000}</p>"),
