@@ -104,10 +104,18 @@ class Started:
         if self._piped:
             with suppress(BrokenPipeError):
                 self.stdin.close()
-            patience = Timer(timeout or 600.0, self.kill)
+            late = list[float]()
+
+            def end() -> None:
+                late.append(timeout or 600.0)
+                self.kill()
+
+            patience = Timer(timeout or 600.0, end)
             patience.start()
             output = self.stdout.read()
             patience.cancel()
+            if late:
+                raise TimeoutExpired(self.args, late[0], output, self._texts()[1])
             self.wait(timeout)
             return output, self._texts()[1]
         self.wait(timeout)

@@ -85,20 +85,18 @@ def serve_forever(app: ASGIApp, listening: socket.socket) -> None:
         app, log_config=None, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE,
         proxy_headers=False, ws="none",
     )  # fmt: skip
-    try:
-        with quiet_end():
-            uvicorn.Server(config).run(sockets=[listening])
-    finally:
-        listening.close()
+    server = uvicorn.Server(config)
+    with listening, quiet_end(server):
+        server.run(sockets=[listening])
 
 
 @contextmanager
-def quiet_end() -> Iterator[None]:
-    """uvicorn ends in order and then raises the signal again for whoever listened before it: nobody, so that the exit status is 0."""
+def quiet_end(server: uvicorn.Server) -> Iterator[None]:
+    """uvicorn ends in order and then raises the signal again for whoever listened before: ``server``, so that the exit status is 0."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, server.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:

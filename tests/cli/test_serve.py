@@ -47,6 +47,27 @@ def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal
         assert "Traceback" not in rest
 
 
+SIGNALLED = """
+import os, signal, uvicorn
+from newsportal.portal.listen import listen, serve_forever
+
+def signalled(server, **how):
+    os.kill(os.getpid(), signal.SIGTERM)
+    served(server, **how)
+
+async def app(scope, receive, send):
+    raise NotImplementedError
+
+served, uvicorn.Server.run = uvicorn.Server.run, signalled
+serve_forever(app, listen("127.0.0.1", 0))
+"""
+
+
+@pytest.mark.slow
+def test_a_signal_before_it_serves_ends_it(folder: Path) -> None:
+    assert run(script=SIGNALLED, cwd=folder).returncode == 0
+
+
 @pytest.mark.slow
 def test_a_port_in_use_is_told_before_anything_starts(folder: Path) -> None:
     with listen("127.0.0.1", 0) as taken:
