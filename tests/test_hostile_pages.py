@@ -17,7 +17,6 @@ import pytest
 from forked import Started, crawl
 
 from newsportal.store import open_store
-from tests.few_sources import few
 from tests.test_lying_servers import article
 
 pytestmark = pytest.mark.slow
@@ -136,7 +135,7 @@ def test_processes_that_read_pages_store_the_same_articles(web: Any, tmp_path: P
 
 def crawled(web: Any, folder: Path, processes: int) -> dict[str, str]:
     web.reset()
-    sources = few(web, folder / "sources.yaml")
+    sources: Path = web.sources(folder / "sources.yaml")
     sources.write_text(f"{sources.read_text('utf-8')}\nextraction: {{processes: {processes}}}\n", "utf-8")
     crawl(sources)
     return stored(sources)

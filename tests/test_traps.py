@@ -18,7 +18,6 @@ from forked import crawl
 from newsportal.store import open_store
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
-from tests.few_sources import few
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
@@ -230,7 +229,7 @@ def test_list_pages_are_asked_for_conditionally_the_second_time(web: MadeUpWeb, 
 
 def test_a_saved_crawl_replayed_stores_the_same(web: MadeUpWeb, tmp_path: Path) -> None:
     web.reset()
-    live, replayed = (few(web, tmp_path / name / "sources.yaml") for name in ("现场", "重放 一"))
+    live, replayed = (web.sources(tmp_path / name / "sources.yaml") for name in ("现场", "重放 一"))
     warc = tmp_path / "存 档.warc.gz"
     crawl(live, "hub", "--archive", str(warc))
     assert warc.stat().st_size > 10_000

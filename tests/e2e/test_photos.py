@@ -22,6 +22,11 @@ BOXES = """[...document.querySelectorAll(".card")].map(card => {
     return [x, y, width, bottom];
 })"""
 
+NAMELESS = """[...document.querySelectorAll("a[href], button, input:not([type=hidden])")].filter(node =>
+    !(node.textContent.trim() || node.getAttribute("aria-label") || node.querySelector("img[alt]:not([alt=''])") || node.labels?.length)
+).map(node => node.outerHTML)"""
+
+
 DRAWN = """[...document.querySelectorAll(".curve canvas")].map(canvas =>
     canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean))"""
 
@@ -84,10 +89,13 @@ def told(visitor: Any) -> None:
     visitor.go("/settings")
 
 
-@pytest.mark.parametrize("options", [{**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["dark phone", "no-script"])
+@pytest.mark.parametrize(
+    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
+)
 def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(role="editor", **options)
-    for path in ("/photos?order=newest", *(f"/story/{visitor.site.ids[f'album-{name}']}" for name in ("bridge", "broken", "plain"))):
+    paths = ("/photos", "/photos?order=newest", "/for-you", "/profile", "/monitor/reading", "/")
+    for path in (*paths, *(f"/story/{visitor.site.ids[f'album-{name}']}" for name in ("bridge", "broken", "plain"))):
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path
         if options.get("java_script_enabled", True):
@@ -319,6 +327,14 @@ def test_a_picture_that_does_not_load_leaves_its_place_and_caption(visit: Any) -
     assert page.locator("#picture-2 [data-caption]").is_visible()
     assert page.locator("#picture-2 a").bounding_box()["height"] < 200
     visitor.faults[:] = [fault for fault in visitor.faults if "404" not in fault]
+
+
+def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
+    visitor = visit(**PHONE)
+    for path in ("/photos", "/profile", "/for-you", f"/story/{visitor.site.ids['album-broken']}"):
+        page = visitor.go(path)
+        nameless = page.evaluate(NAMELESS)
+        assert nameless == [], path
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
+import pytest
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2}
 PATHS = ("/", "/latest", "/topic/旅游", "/search", "/search?q=峡谷", "/runs", "/runs/20260520T101500-demo", "/settings", "/feeds")
 FOR_EDITORS = ("/monitor", "/sources", "/suggestions")
 
@@ -13,11 +17,16 @@ def path_of(visitor: Any) -> str:
     return visitor.page.url.removeprefix(visitor.site.address)
 
 
-def test_no_page_breaks_the_policy_without_a_script(visit: Any) -> None:
-    visitor = visit(role="editor", java_script_enabled=False)
+@pytest.mark.parametrize(
+    "options", [{}, {**PHONE, "color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "dark phone", "no-script"]
+)
+def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+    visitor = visit(role="editor", **options)
     for path in (*PATHS, *FOR_EDITORS, f"/story/{visitor.site.ids['bridge']}"):
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path
+        if options.get("java_script_enabled", True):
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
 def test_without_a_script_a_reader_gets_everywhere(visit: Any) -> None:
@@ -144,3 +153,17 @@ def test_a_printed_story_is_the_story_alone(visit: Any) -> None:
     assert page.locator(".body").is_visible()
     for selector in (".search-small", ".sign-in", ".bar", ".theme", ".foot", ".neighbours", "nav.topics"):
         assert page.locator(selector).is_hidden(), selector
+
+
+def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
+    visitor = visit(**PHONE)
+    for path in (*PATHS, f"/story/{visitor.site.ids['bridge']}"):
+        page = visitor.go(path)
+        nameless = page.evaluate(
+            "[...document.querySelectorAll('a[href], button, input:not([type=hidden])')].filter(node =>"
+            " !(node.textContent.trim() || node.getAttribute('aria-label') || node.labels?.length)).map(node => node.outerHTML)"
+        )
+        assert nameless == [], path
+        levels = page.evaluate("[...document.querySelectorAll('main :is(h1, h2, h3):not(.body *)')].map(node => +node.tagName[1])")
+        assert levels, path
+        assert all(following - before <= 1 for before, following in pairwise(levels)), (path, levels)

@@ -6,10 +6,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from parsed_once import parsed_once
 
-from newsportal_lab.evaluate.running import readers, rows, run
-from newsportal_lab.evaluate.scoring import Scores
+from newsportal_lab.evaluate.running import scores_of
 
 FLOORS = [
     # folder, algorithm, F1, mean page F1, title, date, author
@@ -52,17 +50,8 @@ FIELDS = [
 ]
 """Of ``best``."""
 
-
-@cache
-def scores_of(folder: Path) -> dict[str, Scores]:
-    """The scores of all algorithms that are asked for here, each page parsed once for all."""
-    names = list(dict.fromkeys(str(name) for of, name, *_ in (*FLOORS, *PAPERS) if of == folder.name))
-    with parsed_once():
-        return {row.reader: row.scores for row in rows(run([folder], readers(names, [])), names)}
-
-
-def scored(folder: Path, algorithm: str) -> Scores:
-    return scores_of(folder)[algorithm]
+scored = cache(scores_of)
+"""Read once for all tests that look at the same pages."""
 
 
 @pytest.mark.data

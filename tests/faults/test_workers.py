@@ -77,7 +77,7 @@ def test_a_page_that_kills_every_worker_is_set_aside_and_the_others_go_on(tmp_pa
 
 
 def test_a_worker_that_hangs_loses_its_requests_and_does_no_harm_when_it_wakes(tmp_path: Path) -> None:
-    with farm(tmp_path, 4, 20, lease=10.0) as crawled:
+    with farm(tmp_path, 4, 40, lease=10.0) as crawled:
         crawled.control("/slow?0.1")
         hanging = crawled.start()
         crawled.until(lambda: len(crawled.stored()) > 10)
@@ -144,7 +144,7 @@ def test_without_redis_a_worker_waits_and_goes_on_when_it_is_there(tmp_path: Pat
 def test_a_store_that_takes_nothing_for_a_while_is_waited_for(tmp_path: Path) -> None:
     """As on a full disk: its files cannot be written beyond their first 256 KiB, which is less than the empty tables take, so that a
     checkpoint fails, too. Articles are under way when it happens, and the log is shorter than that."""
-    with farm(tmp_path, 4, 20, interval=1) as crawled:
+    with farm(tmp_path, 4, 40, interval=1) as crawled:
         crawled.control("/slow?1")
         worker = crawled.start()
         crawled.until(lambda: len(crawled.stored()) > 5)

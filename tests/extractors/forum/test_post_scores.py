@@ -6,7 +6,6 @@ from functools import cache, partial
 from pathlib import Path
 
 import pytest
-from parsed_once import parsed_once
 
 from newsportal.extractors.forum import best, poster
 from newsportal_lab.evaluate.forum import Reading, gold_threads, read_all, row
@@ -20,19 +19,9 @@ FLOORS = [
 ]
 
 
-WITHOUT_HINTS = "best without hints"
-
-
 @cache
-def readings(data: Path) -> dict[str, list[Reading]]:
-    """What each algorithm reads in all threads, each page parsed once for all."""
-    readers = {name: poster(name) for name in ("best", "pean", "mibat")} | {WITHOUT_HINTS: partial(best.extract, hints=False)}
-    found: dict[str, list[Reading]] = {name: [] for name in readers}
-    with parsed_once():
-        for thread in gold_threads(data / "forum"):
-            for name, read in readers.items():
-                found[name] += read_all(read, [thread])
-    return found
+def readings(data: Path, algorithm: str) -> list[Reading]:
+    return read_all(poster(algorithm), gold_threads(data / "forum"))
 
 
 @pytest.mark.data
@@ -41,7 +30,7 @@ def readings(data: Path) -> dict[str, list[Reading]]:
 def test_posts_do_not_get_worse(
     data: Path, algorithm: str, engines: set[str] | None, block: float, body: float, author: float | None, date: float
 ) -> None:
-    figures = row([reading for reading in readings(data)[algorithm] if engines is None or reading.thread.engine in engines])
+    figures = row([reading for reading in readings(data, algorithm) if engines is None or reading.thread.engine in engines])
     assert figures["block_f1"] >= block
     assert figures["body_f1"] >= body
     assert (figures["author"] or 0) >= (author or 0)
@@ -51,7 +40,7 @@ def test_posts_do_not_get_worse(
 @pytest.mark.data
 @pytest.mark.slow
 def test_an_engine_that_nobody_knows_is_read_without_hints(data: Path) -> None:
-    figures = row(readings(data)[WITHOUT_HINTS])
+    figures = row(read_all(partial(best.extract, hints=False), gold_threads(data / "forum")))
     assert figures["block_f1"] >= 0.965
     assert figures["body_f1"] >= 0.925
     assert figures["author"] >= 0.92

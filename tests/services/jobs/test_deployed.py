@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
@@ -16,7 +15,6 @@ import pytest
 import yaml
 from forked import run
 
-from newsportal.cli.deploy import build
 from newsportal.errors import RunnerRefused
 
 if TYPE_CHECKING:
@@ -100,21 +98,22 @@ def test_a_job_that_is_cancelled_ends_in_order(beside: Any, sources: Path, rows:
     assert rows(store, pending)[0][0] > 0, "what was not fetched waits"
 
 
-def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(tmp_path: Path) -> None:
-    """Every file of the egg of ``newsportal deploy``, which a server runs above; its jobs run with the settings of the package."""
+def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:
     project = tmp_path / "project"
     shutil.copytree(ROOT / "newsportal", project / "newsportal", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("scrapy.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, project)
-    (project / "sources.yaml").write_text("feeds: []\n", "utf-8")
+    shutil.copy(sources, project / "sources.yaml")
+    scrapyd.start(NEWSPORTAL_SOURCES=str(sources))
     script = "import sys; from scrapyd_client.deploy import main; sys.argv = ['scrapyd-deploy', '--build-egg', sys.argv[1]]; main()"
     egg = tmp_path / "theirs.egg"
     built = subprocess.run([sys.executable, "-c", script, str(egg)], cwd=project, capture_output=True, text=True, timeout=600, check=False)
     assert built.returncode == 0, built.stderr
-    with ZipFile(egg) as theirs, ZipFile(BytesIO(build(b"feeds: []\n"))) as ours:
-        package = [name for name in ours.namelist() if name.startswith("newsportal/")]
-        assert [name for name in package if theirs.read(name) != ours.read(name)] == []
-        assert "[scrapy]\nsettings = newsportal.settings\n" in theirs.read("EGG-INFO/entry_points.txt").decode()
+    done = deploy(scrapyd, "--egg", str(egg), "--version", "1.0")
+    assert done.returncode == 0, done.stderr
+    job = schedule(scrapyd, "newsportal", "rss", ("_version", "0001_0000"))
+    scrapyd.finished(job)
+    assert rows(sources.parent / "data" / "newsportal.db", STORED)
 
 
 def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sources: Path, tmp_path: Path) -> None:
