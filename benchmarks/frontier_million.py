@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from newsportal.crawl.queues.base import Task
-from newsportal.crawl.queues.redis_cluster import PARTITIONS, ClusterQueue
+from newsportal.crawl.queues.redis_partition import PARTITIONS, prefixes
 from newsportal.crawl.queues.redis_queue import RedisQueue
 
 BATCH = 500
@@ -140,7 +140,7 @@ def measure_cluster(nodes: list[Any], number: int, hosts: int) -> None:
     for partitions in (1, 4, 64, PARTITIONS):
         for node in nodes:
             node.flushall()
-        queue = ClusterQueue(client, "rss", partitions=partitions)
+        queue = RedisQueue(client, "rss", prefixes=prefixes(partitions))
         tasks = number if partitions == PARTITIONS else number // 10
         empty, before, since = sum(map(used, nodes)), sum(map(spent, nodes)), time.perf_counter()
         for batch in batches(tasks, hosts):
@@ -171,7 +171,7 @@ def acquainted(nodes: list[Any]) -> Any:
     return RedisCluster(host="127.0.0.1", port=ports[0])
 
 
-def lease(nodes: list[Any], queue: ClusterQueue, delay: float, *, rest: float) -> None:
+def lease(nodes: list[Any], queue: RedisQueue, delay: float, *, rest: float) -> None:
     """One worker takes 128 at a time, fifty times, ends them and lets their hosts go."""
     tasks, before, since, calls = 0, sum(map(spent, nodes)), time.perf_counter(), []
     for _ in range(50):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
-    from newsportal.crawl.queues.base import Queue, Taken, Task
+    from newsportal.crawl.queues.base import Queue, Task
     from newsportal.crawl.redis_connection import StartUrls
     from newsportal.crawl.scheduler import Scheduler
 
@@ -253,9 +253,9 @@ class Feeder:
             logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
             self.changed()
         if taken:
-            await self._apply_taken(answer.taken, changes, now)
+            await self._apply_taken(answer, changes, now)
 
-    async def _apply_taken(self, taken: Taken, changes: int, now: float) -> None:
+    async def _apply_taken(self, taken: Answer, changes: int, now: float) -> None:
         self.turns.taken(taken, now)
         readable: list[tuple[Task, Request]] = []
         for lease in taken.leases:

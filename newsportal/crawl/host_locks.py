@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from newsportal.crawl.leases import Leases
-    from newsportal.crawl.queues.base import Order, Taken
+    from newsportal.crawl.queues.base import Answer, Order
     from newsportal.crawl.scheduler import Scheduler
 
 
@@ -191,16 +191,16 @@ class HostLocks:
             self.wake()
             await future
 
-    def taken(self, taken: Taken, now: float) -> None:
+    def taken(self, answer: Answer, now: float) -> None:
         """Take over which hosts the queue says are ours."""
         for name, host in list(self.host_queues.hosts.items()):
-            if host.held and name not in taken.held:
+            if host.held and name not in answer.held:
                 self.host_queues.loose(name)
-        for name, seconds in taken.held.items():
+        for name, seconds in answer.held.items():
             host = self.host_queues.host(name)
             if not host.held:
                 self.holds(name, now + seconds)
-            host.yields = name in taken.yielded
+            host.yields = name in answer.yielded
 
     def holds(self, name: str, ready: float) -> None:
         self.host_queues.hold(name, ready)

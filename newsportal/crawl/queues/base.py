@@ -7,8 +7,8 @@ Promises, whatever the backend:
   ``beat`` for :data:`Terms.lease` seconds; on one machine also: its process is gone), the task goes back and is handed on.
 - **Nothing twice.** A task is known by its ``id``; pushed while it waits, is leased or set aside, it is refused. ``push`` may be repeated.
 - **Poison.** A task during which :data:`Terms.tries` workers died is set aside, visible, with its reason. One that two workers died of is a
-  suspect: it is handed out alone, to a worker that has nothing else in hand, so that innocent tasks are not counted with it. One that has
-  waited long gets its turn: a worker takes nothing new until its hands are empty.
+  suspect: it is handed out alone, to a worker that has nothing else in hand, so that innocent tasks are not counted with it. While one
+  waits a worker takes nothing new until its hands are empty.
 - **Hosts are held.** A worker asks a host only while it holds it, and one worker holds a host at a time, over all queues of all
   processes. The holder keeps the delays by its own clock; at handover the queue keeps the moment from which the next one may ask
   (``free``). Held hosts are shared fairly: a worker takes no more than its share of the hosts that wait while others have fewer, and a
@@ -92,19 +92,6 @@ class Aside:
     since: float
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """The answer of ``take``. ``waiting``: tasks of this queue that wait now, not counting those for later. ``soon``: seconds until
-    something may be had again, ``None`` if nothing waits. ``held``: the hosts that the worker holds now, with the seconds until they may
-    be asked for the first time (0: at once). ``yielded``: hosts it must let go when what it has of them is done."""
-
-    leases: tuple[Lease, ...] = ()
-    waiting: int = 0
-    soon: float | None = None
-    held: Mapping[str, float] = field(default_factory=dict)
-    yielded: frozenset[str] = frozenset()
-
-
 @dataclass(slots=True)
 class Order:
     """What a worker says and asks in one conversation, in this order.
@@ -145,12 +132,20 @@ class Order:
 @dataclass(slots=True)
 class Answer:
     """``pushed``: ids that were taken in. ``lost``: leases that are not this worker's any more: it was thought dead. ``holds``: seconds
-    until a host may be asked; ``None``: somebody else holds it, and is told that it is waited for."""
+    until a host may be asked; ``None``: somebody else holds it, and is told that it is waited for.
+
+    To ``take``: ``leases``; ``waiting``: tasks of this queue that wait now, not counting those for later; ``soon``: seconds until something
+    may be had again, ``None`` if nothing waits; ``held``: the hosts that the worker holds now, with the seconds until they may be asked for
+    the first time (0: at once); ``yielded``: hosts it must let go when what it has of them is done."""
 
     pushed: set[str] = field(default_factory=set)
     lost: set[str] = field(default_factory=set)
     holds: dict[str, float | None] = field(default_factory=dict)
-    taken: Taken = field(default_factory=Taken)
+    leases: tuple[Lease, ...] = ()
+    waiting: int = 0
+    soon: float | None = None
+    held: dict[str, float] = field(default_factory=dict)
+    yielded: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +193,8 @@ class Queue(Protocol):
         """Let tasks wait; answers the ids that were taken in (not those that wait, are leased, or were seen)."""
         return self.exchange(Order(push=list(tasks))).pushed
 
-    def take(self, number: int, *, delay: float, ahead: float) -> Taken:
-        return self.exchange(Order(take=number, delay=delay, ahead=ahead)).taken
+    def take(self, number: int, *, delay: float, ahead: float) -> Answer:
+        return self.exchange(Order(take=number, delay=delay, ahead=ahead))
 
     def done(self, ids: Collection[str]) -> None:
         self.exchange(Order(done=list(ids)))

@@ -37,22 +37,19 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links
         store = open_store(sources.store)
         links, close = store.links, store.close
     if is_shared(sources, settings):
-        from newsportal.crawl.queues.redis_cluster import ClusterTableQueue
         from newsportal.crawl.queues.redis_table import RedisTableQueue
 
-        kind = ClusterTableQueue if is_cluster(settings) else RedisTableQueue
-        return _in_redis(kind, settings, name, terms, sources.store, links=links, close=close)
+        return _in_redis(RedisTableQueue, settings, name, terms, sources.store, links=links, close=close)
     return TableQueue(links, name, terms=terms, close=close)
 
 
 def open_plain(settings: BaseSettings, name: str) -> Queue:
     """The queue of a project without ``sources.yaml``: in Redis if one is named, else a file in ``JOBDIR`` or ``.scrapy``."""
-    from newsportal.crawl.queues.redis_cluster import UnbackedClusterQueue
     from newsportal.crawl.queues.redis_queue import UnbackedQueue
 
     if not is_named(settings):
         return open_table(Path(settings.get("JOBDIR") or ".scrapy").absolute() / "links.db", name)
-    return _in_redis(UnbackedClusterQueue if is_cluster(settings) else UnbackedQueue, settings, name, Terms(), "sqlite:///:memory:")
+    return _in_redis(UnbackedQueue, settings, name, Terms(), "sqlite:///:memory:")
 
 
 def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
@@ -76,8 +73,14 @@ def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms,
         kind = found
     keys = {"queue_key": settings.get("SCHEDULER_QUEUE_KEY"), "seen_key": settings.get("SCHEDULER_DUPEFILTER_KEY")}
     more |= {parameter: key for parameter, key in keys.items() if key}
-    more |= {"owner": content_id(owner), "owner_name": mask(owner), "where": address(settings)}
+    more |= {"owner": content_id(owner), "owner_name": mask(owner), "where": address(settings), "prefixes": _prefixes(settings)}
     return kind(connect(settings), name, terms, **more)
+
+
+def _prefixes(settings: BaseSettings) -> list[str]:
+    from newsportal.crawl.queues.redis_partition import prefixes
+
+    return prefixes() if is_cluster(settings) else [""]
 
 
 def terms_of(sources: Sources) -> Terms:
@@ -99,10 +102,8 @@ def place(sources: Sources, settings: BaseSettings) -> str:
 def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
     """Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no store."""
     if is_shared(sources, settings):
-        from newsportal.crawl.queues.redis_cluster import prefixes
-
-        parts = prefixes() if is_cluster(settings) else [""]
-        return queue_names_in(connect(settings), settings.get("SCHEDULER_QUEUE_KEY"), content_id(sources.store), address(settings), parts)
+        key, parts = settings.get("SCHEDULER_QUEUE_KEY"), _prefixes(settings)
+        return queue_names_in(connect(settings), key, content_id(sources.store), address(settings), parts)
     file = sqlite_file(sources.store)
     if file is not None and not file.exists():
         return []

@@ -1,30 +1,25 @@
-"""The queue in Redis (6 or newer), for any number of processes and machines. The promises are :mod:`base`'s, each kept inside a script.
+"""The queue in Redis, for any number of processes and machines: in one Redis, or on a Redis Cluster, where the hosts lie in partitions.
 
-Keys, of a queue whose waiting tasks lie under ``Q`` (``rss:requests``): ``Q`` sorted set of all that wait now, each as PLACE|PRIORITY|
-NUMBER|ID, so that the order of a place is that of its characters (a place is a host, ``~LANE`` for those behind another of their lane,
-``!`` for suspects); ``Q:tasks`` hash of the tasks by id; ``Q:later`` by their moment; ``Q:ready`` hosts that nobody holds, the most urgent
-first; ``Q:resting`` those that may not be had yet, by their moment; ``Q:blocked`` hosts held for another queue; ``Q:hosts``, ``Q:sources``
-what waits, what is outstanding; ``Q:in_flight``, ``Q:aside``, ``Q:reasons``, ``Q:workers``; ``Q:about`` whose queue it is. Of all queues
-together, under ``newsportal:``: ``workers`` by the moment at which they count as dead, ``machines`` where each runs, ``worker:NAME`` and
-what each has in hand, ``holders`` of hosts, ``free`` moments of hosts, ``wanted`` hosts, ``jobs:OWNER``, ``clock``. The script is one step:
-nobody sees a queue half changed.
+A host's partition is that of its hash, for all queues, so every script keeps to one slot and one worker holds a host. What concerns
+several hosts is done here where there are several partitions: the hands must be empty everywhere before a suspect is handed out, and a
+lane is a job that is claimed.
 
-``noeviction`` must be Redis' policy: one that forgets keys forgets tasks.
+While a master is away its hosts wait, and the others go on. Where the table of links stands behind it, what a partition was not told is
+given back by itself when it is there again, and looked up before it is handed out.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
-from secrets import token_hex
 from threading import RLock
-from time import monotonic, time
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from newsportal.crawl.queues.base import (
     Answer,
@@ -35,35 +30,30 @@ from newsportal.crawl.queues.base import (
     Order,
     Queue,
     QueueState,
-    Taken,
     Task,
     Terms,
     WorkerState,
-    gone,
     identity,
 )
-from newsportal.crawl.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, explained, faults
-from newsportal.store.dialects import chunks
+from newsportal.crawl.queues.redis_partition import Partition, context_of
+from newsportal.crawl.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, faults
+from newsportal.errors import FrontierUnavailable
 from newsportal.store.link_rows import SUSPECT_TRIES
 
-BATCH: Final = 100  # tasks a call: some milliseconds in which Redis serves nobody else
-MOST: Final = 1000  # tasks that one call hands out
-LOOK: Final = 1.0  # seconds between two looks whether workers of this machine are gone
-PREFIX: Final = 14  # digits before a stored task: ten of its number, four of its tries
+logger = logging.getLogger(__name__)
+
+LOOKS: Final = 4  # partitions that each take asks at least, in turn: hosts that others wish for are heard of within four takes
+AWAY: Final = 2.0  # seconds for which a node that does not answer is not asked again, at least
+LANE_SECONDS: Final = 86400.0  # for which a lane is claimed at most; it is released when its request is done
+LANE_WAIT: Final = 1.0  # seconds until a request is looked at again whose lane has another in flight elsewhere
 
 One = TypeVar("One")
 
 
-@cache
-def script() -> str:
-    """Read as package data: a crawl may run from an egg."""
-    folder = files(__package__) / "lua"
-    return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in ("common", "take", "calls"))
-
-
 class RedisQueue(Queue):
-    """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``prefix`` begins all keys (in a cluster: a hash tag);
-    ``clock`` replaces Redis' in tests."""
+    """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``prefixes``: how the keys of each partition begin."""
+
+    backed: ClassVar[bool] = False  # a table has what cannot be said to a node that is away
 
     def __init__(
         self,
@@ -77,204 +67,265 @@ class RedisQueue(Queue):
         owner: str = "",
         owner_name: str = "",
         where: str = "its address",
-        prefix: str = "",
+        prefixes: Sequence[str] = ("",),
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.name, self.terms, self.client, self.where = name, terms or Terms(), client, where
+        self.name, self.terms, self.client = name, terms or Terms(), client
         self.worker = worker or identity()
-        self.away = False  # the last call found nobody: Redis may have come back empty, or its answer was lost
-        self.draining = False  # a suspect waits for empty hands
-        self.elsewhere = 0  # requests that this worker leased from other parts of a cluster
-        self._shared = prefix + SHARED
-        self._clock = clock
-        self._me = f"{self.worker.name}~{token_hex(4)}"  # a new process may have an old one's name
-        self._context: dict[str, Any] = {
-            "frontier": self._shared,
-            "me": self._me,
-            "name": self.worker.name,
-            "machine": json.dumps([self.worker.name, self.worker.machine, self.worker.pid, self.worker.started]),
-            "owner": owner,
-            "owner_name": owner_name,
-            "lease": self.terms.lease,
-            "tries": self.terms.tries,
-            "forget": self.terms.forget,
-        }
-        self._keys = [prefix + key % {"spider": name} for key in (queue_key, seen_key)]
-        self._script = client.register_script(script())
-        self.leased: dict[str, int] = {}  # id -> tries, of what this worker has
+        context = {**context_of(self.worker, self.terms), "owner": owner, "owner_name": owner_name}
+        self.parts = [
+            Partition(client, [prefix + key % {"spider": name} for key in (queue_key, seen_key)], prefix + SHARED, context, where, clock)
+            for prefix in prefixes
+        ]
+        self._nodes_away: dict[str, tuple[float, FrontierUnavailable]] = {}
+        self._last: dict[Partition, Answer] = {}  # what each partition answered last
+        self._jobs: dict[str, Partition] = {}
+        self._lanes: dict[str, str] = {}  # lane -> id of the request that is in flight here
+        self._turn = 0
         self._lock = RLock()
-        self._looked = -LOOK
 
     @property
-    def key(self) -> str:
-        """Under which the waiting tasks lie."""
-        return self._keys[0]
-
-    @property
-    def now(self) -> float:
-        """Seconds since 1970, about as Redis has them."""
-        return time() if self._clock is None else self._clock()
+    def whole(self) -> bool:
+        """Whether all hosts lie in one partition."""
+        return len(self.parts) == 1
 
     def exchange(self, order: Order) -> Answer:
         with self._lock:
-            if order.take is not None and self.away:
-                self._recover()
-            if order.take is not None or order.hold:
-                self._bury_neighbours()
-            said: dict[str, list[Any]] = defaultdict(list)
-            *first, last = list(chunks(order.push, BATCH)) or [[]]
-            for batch in first:
-                said["push"].append(self._call(*_push(batch)))
-            calls = self._calls(replace(order, push=last))
-            answers = self._call("exchange", *(word for call in calls for word in (call[0], len(call) - 1, *call[1:]))) if calls else ()
-            for (name, *_), answer in zip(calls, answers, strict=True):
-                said[name].append(answer)
-            return self._answer(order, said)
+            if self.whole:
+                return self._ask(self.parts[0], order)
+            answer = self._tell(order)
+            if order.take is not None:
+                self._take(order.take, order, answer)
+            return answer
 
-    def _calls(self, order: Order) -> list[tuple[Any, ...]]:
-        """What is asked of the script: the name and the arguments of each call."""
+    def _ask(self, part: Partition, order: Order) -> Answer:
+        if order.take is not None and part.away:
+            part.recover()
+            self._recover(part)
+        return part.exchange(order)
 
-        def finish(how: str, ids: Collection[str]) -> list[tuple[Any, ...]]:
-            mine = [id for id in ids if id in self.leased]
-            return [("finish", how, *mine)] if mine else []
+    def _recover(self, part: Partition) -> None:
+        """A node was away, and may have come back empty."""
 
-        calls = [_push(order.push)] if order.push else []
-        calls += finish("done", order.done)
-        calls += [_push(order.requeue)] if order.requeue else []
-        for ids, at in order.back:
-            calls += finish("" if at is None else repr(at), ids)
-        if order.free:
-            calls.append(("free", *(word for host, seconds in order.free.items() for word in (host, repr(max(0.0, float(seconds)))))))
-        if order.beat is not None:
-            calls.append(("beat", json.dumps(dict(order.beat)) if order.beat else ""))
-        calls += [("hold", host) for host in order.hold]
-        if order.take is not None:
-            alone = any(self.leased[id] >= SUSPECT_TRIES for id in self.leased.keys() - order.ended)
-            calls.append(("take", 0 if alone else min(order.take, MOST), repr(float(order.delay)), repr(float(order.ahead))))
-        return calls
-
-    def _answer(self, order: Order, said: Mapping[str, list[Any]]) -> Answer:
-        for id in order.ended:
-            self.leased.pop(id, None)
-        answer = Answer({as_text(id) for ids in said["push"] for id in ids})
-        for ids in said["beat"]:
-            answer.lost = self.leased.keys() - set(map(as_text, ids))
-            for id in answer.lost:
-                del self.leased[id]
-        for host, seconds in zip(order.hold, said["hold"], strict=True):
-            answer.holds[host] = None if seconds is None else float(as_text(seconds))
-        for how, *taken in said["take"]:
-            leases = tuple(Lease(*_task(id, text)) for id, text in zip(taken[::2], taken[1::2], strict=True))
-            self.leased.update((lease.task.id, lease.tries) for lease in leases)
-            stands = json.loads(as_text(how))
-            self.draining = stands.get("draining", False)
-            held, yielded = dict(stands["held"] or {}), frozenset(stands["yielded"] or ())
-            answer.taken = Taken(leases, stands["waiting"], stands.get("soon"), held, yielded)
+    def _tell(self, order: Order) -> Answer:
+        """Everything but what is to be taken."""
+        told = self._by_part(order)
+        strict = not self.backed and bool(order.push or order.requeue or order.ended)
+        answers = self._each(lambda part: self._ask(part, told[part]), told, strict=strict)
+        if told and not answers and all(map(self._is_away, self.parts)):
+            raise next(fault for _, fault in self._nodes_away.values())
+        for part in self.parts:
+            for id in order.ended:  # what a node was not told it gets back when it is there again: the table knows that it is done
+                part.leased.pop(id, None)
+        answer = Answer(holds=dict.fromkeys(order.hold))
+        for one in answers:
+            answer.pushed |= one.pushed
+            answer.lost |= one.lost
+            answer.holds |= one.holds
+        self._leave_lanes(order.ended | answer.lost)
+        for part in told.keys() & self._last.keys():  # a node that was away names freed hosts again, and they are freed again
+            last, free = self._last[part], told[part].free
+            held = {host: seconds for host, seconds in last.held.items() if host not in free}
+            held |= {host: seconds for host in told[part].hold if (seconds := answer.holds[host]) is not None}
+            self._last[part] = replace(last, held=held, yielded=last.yielded - free.keys())
         return answer
 
-    def hasten(self, tasks: Sequence[Task]) -> None:
-        """If these wait for a moment, let them wait for their hosts alone."""
-        for batch in chunks(tasks, BATCH):
-            self._call(*_push(batch, "now"))
+    def _by_part(self, order: Order) -> dict[Partition, Order]:
+        """What is to be said to which partition; nothing is taken."""
+        told: dict[Partition, Order] = defaultdict(Order)
+        for task in order.push:
+            told[self._home(task.host)].push.append(task)
+        for task in order.requeue:
+            told[self._home(task.host)].requeue.append(task)
+        for host, seconds in order.free.items():
+            told[self._home(host)].free[host] = seconds
+        for host in order.hold:
+            told[self._home(host)].hold.append(host)
+        for part in self.parts:
+            if order.beat is not None:
+                told[part].beat = order.beat
+            if order.ended & part.leased.keys():
+                told[part].done, told[part].back = order.done, order.back
+        return told
+
+    def _take(self, number: int, order: Order, answer: Answer) -> None:
+        leases: list[Lease] = []
+        errors = []
+        for asked, part in enumerate(self._in_turn()):
+            room = self._allowed(part, number - len(leases))
+            if room <= 0 and asked >= LOOKS and part in self._last:
+                continue
+            part.elsewhere, asks = self._leased_number - len(part.leased), Order(take=room, delay=order.delay, ahead=order.ahead)
+            try:
+                taken = self._last[part] = self._at(part, lambda part, asks=asks: self._ask(part, asks))  # type: ignore[misc]
+            except FrontierUnavailable as error:
+                errors.append(error)
+                continue
+            leases += [lease for lease in taken.leases if self._has_lane(part, lease)]
+        if errors and not self._leased_number and not any(self._last[part].waiting for part in self._last if not self._is_away(part)):
+            raise errors[-1]  # nothing is left but what waits there
+        answers = self._last.values()
+        answer.leases, answer.waiting = tuple(leases), sum(one.waiting for one in answers)
+        answer.soon = min((one.soon for one in answers if one.soon is not None), default=None)
+        answer.held = {host: seconds for one in answers for host, seconds in one.held.items()}
+        answer.yielded = frozenset().union(*(one.yielded for one in answers))
 
     def claim(self, job: str, seconds: float) -> bool:
+        """While a job's own node is away the next one has it, so two workers may have it just then."""
         asked = ("claim", job, repr(float(seconds)))
-        return bool(self._call(*asked) or (self._bury_neighbours() and self._call(*asked)))
+        first = self.parts.index(self._home(job))
+        fault: FrontierUnavailable | None = None
+        for part in (*self.parts[first:], *self.parts[:first]):
+            try:
+                answer = self._at(part, lambda part: bool(part.call(*asked) or (part.bury_neighbours() and part.call(*asked))))
+            except FrontierUnavailable as error:
+                fault = error
+                continue
+            self._jobs[job] = part
+            return answer
+        assert fault is not None
+        raise fault
 
     def release(self, job: str) -> None:
-        self._call("claim", job, "")
+        self._at(self._jobs.pop(job, self._home(job)), lambda part: part.call("claim", job, ""))
 
     def leave(self) -> None:
+        def step(part: Partition) -> None:
+            part.call("bury", 0, part.me)
+            part.leased.clear()
+
         with self._lock:
-            self._call("bury", 0, self._me)
-            self.leased.clear()
+            self._each(step)
+            self._last.clear()
+            self._lanes.clear()
 
     def state(self, hosts: int = 20) -> QueueState:
-        how = json.loads(as_text(self._call("state", hosts)))
-        workers = (
-            WorkerState(name, since, beat, leased, tuple(sorted(held)), json.loads(doing))
-            for name, since, beat, leased, held, doing in how["workers"]
-        )
-        states = (HostState(one["host"], one["waiting"], one.get("holder"), one["free_in"]) for one in how["hosts"])
-        return QueueState(
-            self.name,
-            **how["counts"],
-            workers=tuple(sorted(workers, key=lambda worker: (worker.since, worker.name))),
-            hosts=tuple(sorted(states, key=lambda host: (-host.waiting, host.host))),
-        )
+        states = self._each(lambda part: json.loads(as_text(part.call("state", hosts))), strict=True)
+        workers: dict[str, WorkerState] = {}
+        for worker, name, since, beat, leased, held, doing in (row for state in states for row in state["workers"]):
+            same = workers.get(worker, WorkerState(name, since, beat, 0, ()))
+            workers[worker] = WorkerState(
+                name, min(same.since, since), max(same.beat, beat), same.leased + leased,
+                tuple(sorted((*same.hosts, *held))), same.doing or json.loads(doing),
+            )  # fmt: skip
+        found = (HostState(one["host"], one["waiting"], one.get("holder"), one["free_in"]) for state in states for one in state["hosts"])
+        most = sorted(found, key=lambda host: (-host.waiting, host.host))
+        counts = {name: sum(state["counts"][name] for state in states) for name in ("waiting", "later", "leased", "aside")}
+        listed = tuple(sorted(workers.values(), key=lambda worker: (worker.since, worker.name)))
+        return QueueState(self.name, **counts, workers=listed, hosts=tuple(most[:hosts]))
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
         asked = list(sources)
-        found = self._send(lambda: self.client.hmget(f"{self._keys[0]}:sources", asked)) if asked else []
-        return Counter({source: int(number) for source, number in zip(asked, found, strict=True) if number})
+        return sum(self._each(lambda part: part.outstanding(asked), strict=True), Counter[str]())
 
     def aside(self, limit: int = 100) -> list[Aside]:
-        def read() -> list[Aside]:
-            key, found = self._keys[0], []
-            for id, since in self.client.zrange(f"{key}:aside", 0, limit - 1, withscores=True):
-                text, reason = self.client.hget(f"{key}:tasks", id), self.client.hget(f"{key}:reasons", id)
-                if text is not None:
-                    task, tries = _task(id, text)
-                    found.append(Aside(task, as_text(reason), tries, since))
-            return found
-
-        return self._send(read)
+        found = [one for some in self._each(lambda part: part.aside(limit), strict=True) for one in some]
+        return sorted(found, key=lambda one: one.since)[:limit]
 
     def again(self, ids: Collection[str] | None = None) -> int:
-        return self._settle("again", ids)
+        return sum(self._each(lambda part: part.settle("again", ids), strict=True))
 
     def drop(self, ids: Collection[str] | None = None) -> int:
-        return self._settle("drop", ids)
+        return sum(self._each(lambda part: part.settle("drop", ids), strict=True))
 
     def clear(self) -> int:
-        return sum(iter(lambda: int(self._call("clear")), 0))
+        return sum(self._each(lambda part: sum(iter(lambda: int(part.call("clear")), 0)), strict=True))
 
     def close(self) -> None:
-        with self._lock:  # no other thread reads an answer
-            self.client.close()
+        with self._lock:  # no other thread reads an answer; a cluster's own close() forgets the nodes, and visits are still ended after it
+            getattr(self.client, "disconnect_connection_pools", self.client.close)()
 
-    def _call(self, *words: Any) -> Any:
-        """A call of the script: its name and arguments."""
-        with self._lock:
-            now = {} if self._clock is None else {"now": self._clock()}
-            context = json.dumps({**self._context, **now, "away": self.away, "elsewhere": self.elsewhere})
-            encoded = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in words]
-            return self._send(lambda: self._script(keys=self._keys, args=[context, *encoded]))
+    # which partition
 
-    def _send(self, command: Callable[[], One]) -> One:
-        """Raises ``FrontierUnavailable`` (away, full, refusing) and ``FrontierRefused`` (not ours)."""
-        from redis.exceptions import AuthenticationError, ClusterDownError, ResponseError
+    def _home(self, name: str) -> Partition:
+        number = int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+        return self.parts[number % len(self.parts)]
 
+    def _in_turn(self) -> list[Partition]:
+        """All partitions, another one first each time; one that drains for a suspect before all."""
+        self._turn = (self._turn + 1) % len(self.parts)
+        turned = [*self.parts[self._turn :], *self.parts[: self._turn]]
+        return sorted(turned, key=lambda part: not part.draining)
+
+    def _allowed(self, part: Partition, left: int) -> int:
+        """How many requests of this partition may be taken now."""
+        suspect = any(tries >= SUSPECT_TRIES for one in self.parts for tries in one.leased.values())
+        drains = not part.draining and any(one.draining for one in self.parts if one is not part and not self._is_away(one))
+        return 0 if suspect or drains else left
+
+    @property
+    def _leased_number(self) -> int:
+        return sum(len(part.leased) for part in self.parts)
+
+    # nodes that are away
+
+    def _at(self, part: Partition, call: Callable[[Partition], One]) -> One:
+        """What ``call`` answers. A node that did not answer is not asked again at once: each try may last for its time-outs."""
+        if self.whole:
+            with self._lock:
+                return call(part)
+        node = self._node(part)
+        until, fault = self._nodes_away.get(node, (0.0, None))
+        began = time.monotonic()
+        if fault is not None and began < until:
+            part.away = True
+            raise fault
         try:
             with self._lock:
-                return command()
-        except faults() as error:
-            answered = isinstance(error, ResponseError | AuthenticationError) and not isinstance(error, ClusterDownError)
-            self.away = self.away or not answered
-            raise explained(error, self.where, self._keys[0]) from error
+                answer = call(part)
+        except FrontierUnavailable as error:
+            part.away, now = True, time.monotonic()  # a node that answers with an error, as while its disk is full, does not serve either
+            self._nodes_away[node] = (now + max(AWAY, 5 * (now - began)), error)
+            if fault is None:
+                logger.warning("node %s of the queue does not serve (%s): its hosts wait, the others go on", node, error)
+            raise
+        if self._nodes_away.pop(node, None) is not None:
+            logger.warning("node %s of the queue serves again", node)
+        return answer
 
-    def _recover(self) -> None:
-        """Redis was away: give back what it handed out in an answer that was lost."""
-        strays = set(map(as_text, self._call("beat", ""))) - self.leased.keys()
-        self.away = False
-        for batch in chunks(strays, BATCH):
-            self._call("finish", "", *batch)
+    def _node(self, part: Partition) -> str:
+        try:
+            return str(self.client.get_node_from_key(part.key).name)
+        except faults():
+            return part.key  # no node has its slot
 
-    def _settle(self, what: str, ids: Collection[str] | None) -> int:
-        if ids is None:
-            return sum(iter(lambda: int(self._call("settle", what)), 0))
-        return sum(int(self._call("settle", what, *batch)) for batch in chunks(ids, BATCH))
+    def _is_away(self, part: Partition) -> bool:
+        return self._node(part) in self._nodes_away
 
-    def _bury_neighbours(self) -> bool:
-        """Bury workers of this machine whose processes are gone; looks once a second. Whether there were any."""
-        if monotonic() - self._looked < LOOK:
-            return False
-        self._looked = monotonic()
-        machines = self._send(lambda: self.client.hgetall(f"{self._shared}machines"))
-        dead = [worker for worker, text in machines.items() if gone(Identity(*json.loads(text)))]
-        if dead:
-            self._call("bury", 1, *dead)
-        return bool(dead)
+    def _each(self, call: Callable[[Partition], One], parts: Iterable[Partition] | None = None, *, strict: bool = False) -> list[One]:
+        """The answers of these partitions (by default of all), without those that are away; raises if all of them are, or ``strict``."""
+        answers, fault = [], None
+        for part in self.parts if parts is None else parts:
+            try:
+                answers.append(self._at(part, call))
+            except FrontierUnavailable as error:
+                fault = error
+        if fault is not None and (strict or (parts is None and not answers)):
+            raise fault
+        return answers
+
+    # lanes
+
+    def _has_lane(self, part: Partition, lease: Lease) -> bool:
+        """Whether nothing else of its lane is in flight; else it is given back for a moment."""
+        lane, id = lease.task.lane, lease.task.id
+        if lane is None:
+            return True
+        with suppress(FrontierUnavailable):
+            if self._lanes.setdefault(lane, id) == id and self.claim(f"lane:{self.name}:{lane}", LANE_SECONDS):
+                return True
+        if self._lanes[lane] == id:
+            del self._lanes[lane]
+        with suppress(FrontierUnavailable):
+            self._at(part, lambda part: part.exchange(Order(back=[([id], part.now + LANE_WAIT)])))
+        part.leased.pop(id, None)
+        return False
+
+    def _leave_lanes(self, ids: Collection[str]) -> None:
+        for lane in [lane for lane, id in self._lanes.items() if id in ids]:
+            del self._lanes[lane]
+            with suppress(FrontierUnavailable):
+                self.release(f"lane:{self.name}:{lane}")
 
 
 class UnbackedQueue(RedisQueue):
@@ -286,8 +337,8 @@ class UnbackedQueue(RedisQueue):
         super().__init__(*given, **named)
         self._pushed: dict[str, Task] = {}
 
-    def exchange(self, order: Order) -> Answer:
-        answer = super().exchange(order)
+    def _ask(self, part: Partition, order: Order) -> Answer:
+        answer = super()._ask(part, order)
         for id in order.done:
             self._pushed.pop(id, None)
         self._pushed.update((task.id, task) for task in (*order.push, *order.requeue) if task.id in answer.pushed)
@@ -295,24 +346,5 @@ class UnbackedQueue(RedisQueue):
             del self._pushed[id]
         return answer
 
-    def _recover(self) -> None:
-        super()._recover()
-        self.push([task for id, task in self._pushed.items() if id not in self.leased])
-
-
-def _push(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
-    """The call that pushes tasks: of each its id, eight bytes for the name by which it is seen, and what is kept of it."""
-    words: list[Any] = ["push", when]
-    for task in tasks:
-        seen = blake2b(task.seen.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.seen else b""
-        head = [task.host, task.priority, task.lane or "", task.source or "", "" if task.at is None else task.at]
-        words += [task.id, seen, f"{json.dumps(head)}\n{task.body}"]
-    return tuple(words)
-
-
-def _task(id: Any, stored: Any) -> tuple[Task, int]:
-    """A task and its tries."""
-    text = as_text(stored)
-    head, _, body = text[PREFIX:].partition("\n")
-    host, priority, lane, source, at = json.loads(head)
-    return Task(as_text(id), host, body, priority, None if at == "" else at, lane or None, source or None), int(text[10:PREFIX], 16)
+    def _recover(self, part: Partition) -> None:
+        part.exchange(Order(push=[task for id, task in self._pushed.items() if self._home(task.host) is part and id not in part.leased]))

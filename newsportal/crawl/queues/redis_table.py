@@ -6,6 +6,7 @@ table; rows that Redis does not know are pushed again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from time import monotonic
@@ -14,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import func, select
 
 from newsportal.crawl.queues.base import Answer, Aside, Order, Task
+from newsportal.crawl.queues.redis_partition import Partition
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.table import LinksBacked, end_requests
 from newsportal.errors import FrontierUnavailable
@@ -30,7 +32,7 @@ PAGES: Final = 10  # that one take pushes again at most: some tenths of a second
 class RedisTableQueue(LinksBacked, RedisQueue):
     """A queue in Redis over the ``links`` of a store."""
 
-    outstanding = RedisQueue.outstanding
+    backed = True
 
     def __init__(self, *given: Any, links: Links, close: Callable[[], None] = lambda: None, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -46,15 +48,15 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if order.push or order.done or order.requeue or any(at is not None for _, at in order.back):
             entered, order = self._table(lambda turn, order=order: self._write(turn, order))  # type: ignore[misc]
         answer = super().exchange(order)
-        if self._was_away and order.take is not None and not answer.taken.leases:  # a node came back just now, without what it was not told
+        if self._was_away and order.take is not None and not answer.leases:  # a node came back just now, without what it was not told
             self._compare()
-            answer.taken = super().exchange(Order(take=order.take, delay=order.delay, ahead=order.ahead)).taken
+            once_more = Order(take=order.take, delay=order.delay, ahead=order.ahead)
+            answer = replace(super().exchange(once_more), lost=answer.lost, holds=answer.holds)
         answer.pushed = entered
-        if ids := [lease.task.id for lease in answer.taken.leases]:
+        if ids := [lease.task.id for lease in answer.leases]:
             waits = {task.id: task for task in self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)}
             super().exchange(Order(done=[id for id in ids if id not in waits]))
-            leases = (replace(one, task=_whole(one.task, waits[one.task.id])) for one in answer.taken.leases if one.task.id in waits)
-            answer.taken = replace(answer.taken, leases=tuple(leases))
+            answer.leases = tuple(replace(one, task=_whole(one.task, waits[one.task.id])) for one in answer.leases if one.task.id in waits)
         return answer
 
     def _write(self, turn: Turn, order: Order) -> tuple[set[str], Order]:
@@ -77,7 +79,15 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         )
 
     def refresh(self, ids: Collection[str]) -> None:
-        self.hasten(_without_bodies(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)))
+        order = Order(push=_without_bodies(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)))
+        told = self._by_part(order)
+        self._each(lambda part: part.hasten(told[part].push), told, strict=self.whole)
+
+    def outstanding(self, sources: Collection[str]) -> Counter[str]:
+        try:
+            return RedisQueue.outstanding(self, sources)
+        except FrontierUnavailable:
+            return super().outstanding(sources)  # with what waits at the node that is away
 
     def aside(self, limit: int = 100) -> list[Aside]:
         found = super().aside(limit)
@@ -104,8 +114,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         super().close()
         self._close()
 
-    def _recover(self) -> None:
-        super()._recover()
+    def _recover(self, part: Partition) -> None:
         self._compared, self._was_away, self._walked = -RECONCILE, True, None
 
     def _compare(self) -> None:

@@ -24,7 +24,6 @@ from newsportal.crawl.queues.base import (
     Order,
     Queue,
     QueueState,
-    Taken,
     Terms,
     WaitingLinks,
     WorkerState,
@@ -99,23 +98,25 @@ class TableQueue(LinksBacked):
             alone = any(lease.tries >= SUSPECT_TRIES for lease in mine.values())  # nothing goes with a suspect
             in_hand = Counter(lease.task.host for lease in mine.values())
             number = 0 if alone else order.take or 0
-            taking = table_taking.Taking(number, order.delay, order.ahead, in_hand)
+            answer = Answer()
+            taking = table_taking.Taking(number, order.delay, order.ahead, in_hand, answer)
             only_takes = order.take is not None and not order.changes and order.beat is None
-            if only_takes and (found := self._table(lambda turn: self._idle(turn, taking), write=False)) is not None:
-                return Answer(taken=found)
+            if only_takes and self._table(lambda turn: self._idle(turn, taking), write=False):
+                return answer
             beat = order.beat is not None
             joins = beat or order.take is not None or bool(order.hold)
-            answer = self._work(lambda turn: self._converse(turn, order, mine, taking), joins=joins, beat=beat)
-            taken = {lease.task.id: lease for lease in answer.taken.leases}
+            self._work(lambda turn: self._converse(turn, order, mine, taking), joins=joins, beat=beat)
+            taken = {lease.task.id: lease for lease in answer.leases}
             self._mine = {**{id: lease for id, lease in mine.items() if id not in answer.lost}, **taken}
             return answer
 
-    def _idle(self, turn: Turn, taking: table_taking.Taking) -> Taken | None:
+    def _idle(self, turn: Turn, taking: table_taking.Taking) -> bool:
         turn.worker = self._number
-        return table_taking.idle(turn, taking) if self._number and not self._is_due(turn) else None
+        return self._number != 0 and not self._is_due(turn) and table_taking.idle(turn, taking)
 
-    def _converse(self, turn: Turn, order: Order, mine: Mapping[str, Lease], taking: table_taking.Taking) -> Answer:
-        answer = Answer(turn.add(order.push))
+    def _converse(self, turn: Turn, order: Order, mine: Mapping[str, Lease], taking: table_taking.Taking) -> None:
+        answer = taking.answer
+        answer.pushed = turn.add(order.push)
         if turn.worker:  # who has left, or never took anything, has nothing
             rows = turn.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
@@ -134,8 +135,7 @@ class TableQueue(LinksBacked):
             answer.lost = mine.keys() - held
         answer.holds = {host: table_workers.hold(turn, cut(host)) for host in order.hold}
         if order.take is not None:
-            answer.taken = table_taking.take(turn, taking)
-        return answer
+            table_taking.take(turn, taking)
 
     def claim(self, job: str, seconds: float) -> bool:
         return self._work(lambda turn: table_workers.claim(turn, cut(job), seconds))

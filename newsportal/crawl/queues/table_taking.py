@@ -2,7 +2,7 @@
 
 1. Of hosts that it holds, or that are reserved for it, or (up to its share) free: the most urgent first, in two rounds, so that one host
    with much to do does not take the place of the others: first as many of each as fit if all get the same, then the rest.
-2. A suspect, if it has nothing else in hand and got nothing else; at once if the suspect has waited for :data:`PATIENCE`.
+2. A suspect comes first, if it has nothing else in hand; of the others one takes nothing more until its hands are empty.
 3. With less than it asked for it is *hungry*: others see to it that it gets its share.
 """
 
@@ -10,22 +10,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from math import ceil
 from typing import Any, Final
 
-from sqlalchemy import CompoundSelect, Select, bindparam, exists, func, select, union_all, update
+from sqlalchemy import CompoundSelect, Select, and_, bindparam, exists, func, select, union_all, update
 
 from newsportal.crawl.queues import table_workers
-from newsportal.crawl.queues.base import Lease, Taken
+from newsportal.crawl.queues.base import Answer, Lease
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, TASK, Row, Turn, task_of
 from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS
 
 WAKE: Final = 1000  # rows for later that one call lets wait, at most; the rest comes with the next ones
 HUNGER: Final = 5.0  # seconds for which a worker that got less than it asked for counts as hungry. It asks several times a second.
-PATIENCE: Final = 30.0  # seconds. A suspect that waits longer is next: a worker takes nothing else until it has nothing in hand
 POLL: Final = 0.5  # seconds until it is worth asking again where that depends on others
 MANY: Final = 4096  # more hosts than this need not be counted to be shared fairly
 SUSPECTS: Final = 32  # suspects that are looked at, at most, for one whose host is free
@@ -56,9 +55,12 @@ def _open(of: str, most: str) -> Select[Any]:
 
 OPEN = _open("of", "most")
 OPEN_HERE = union_all(*(select(_open(of, f"most_{of}").subquery()) for of in ("own", "reserved", "free")))
+LANE_MATE = LINKS.alias()
 SUSPECT = (
-    select(*TASK, LINKS.c.since)
-    .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect")
+    select(*TASK, LINES.c.holder)
+    .join(LINES, and_(LINES.c.host == LINKS.c.host, LINES.c.queue == LINKS.c.queue))
+    .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect", LINES.c.resting == 0)
+    .where(~exists().where(LANE_MATE.c.queue == LINKS.c.queue, LANE_MATE.c.lane == LINKS.c.lane, LANE_MATE.c.state == LEASED))
     .order_by(LINKS.c.tries, LINKS.c.since)
     .limit(SUSPECTS)
 )
@@ -94,15 +96,13 @@ CONCERNS = select(
 @dataclass(slots=True)
 class Taking:
     """One call. ``number``: tasks that are asked for, none beside a suspect. ``held_by_host``: tasks that the worker has of each host.
-    ``held``: its hosts, once they were looked up. ``draining``: it makes room for a suspect."""
+    ``draining``: it makes room for a suspect."""
 
     number: int
     delay: float
     ahead: float
     held_by_host: Mapping[str, int]
-    held: dict[str, float] | None = None
-    leases: list[Lease] = field(default_factory=list)
-    yielded: frozenset[str] = frozenset()
+    answer: Answer
     draining: bool = False
 
     @property
@@ -116,11 +116,12 @@ class Taking:
         return {host for host, number in self.held_by_host.items() if number >= self.places}
 
 
-def idle(turn: Turn, taking: Taking) -> Taken | None:
-    """The answer, without a write, where nothing can be taken and nothing is due; else ``None``."""
-    found = _taken(turn, taking)
-    busy = found.waiting and taking.number > 0 and any(_concerns(turn, taking)[len(OWN) :])
-    return None if busy or found.soon == 0.0 else found
+def idle(turn: Turn, taking: Taking) -> bool:
+    """Answer without a write, where nothing can be taken and nothing is due."""
+    taking.answer.held, taking.answer.yielded = table_workers.held_hosts(turn)
+    _look_ahead(turn, taking)
+    busy = taking.answer.waiting and taking.number > 0 and any(_concerns(turn, taking)[len(OWN) :])
+    return not busy and taking.answer.soon != 0.0
 
 
 def _concerns(turn: Turn, taking: Taking) -> Any:
@@ -128,8 +129,8 @@ def _concerns(turn: Turn, taking: Taking) -> Any:
     return turn.connection.execute(CONCERNS, {"q": turn.queue, "w": turn.worker, "full": list(taking.full), **moments}).one()
 
 
-def take(turn: Turn, taking: Taking) -> Taken:
-    taking.held = None
+def take(turn: Turn, taking: Taking) -> None:
+    taking.answer.held, taking.answer.yielded = table_workers.held_hosts(turn)
     turn.settle()
     concerns = _concerns(turn, taking)
     if concerns.due:
@@ -141,7 +142,7 @@ def take(turn: Turn, taking: Taking) -> Taken:
     if taking.number > 0:
         _fill(turn, taking, concerns)
         turn.settle()
-    hungry = len(taking.leases) < taking.number
+    hungry = len(taking.answer.leases) < taking.number
     prolonged = hungry and (concerns.hungry or 0.0) > turn.ticks + HUNGER / 2
     until = concerns.hungry if prolonged else turn.ticks + HUNGER if hungry else 0.0
     if (taking.delay, until, taking.draining) != concerns[: len(OWN)]:
@@ -149,39 +150,31 @@ def take(turn: Turn, taking: Taking) -> Taken:
         turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(values))
     if hungry and concerns.elsewhere:
         request_hosts(turn)
-    return _taken(turn, taking)
+    _look_ahead(turn, taking)
 
 
-def _taken(turn: Turn, taking: Taking) -> Taken:
+def _look_ahead(turn: Turn, taking: Taking) -> None:
+    """Answer how much waits, and when to ask again."""
+    answer = taking.answer
     waiting, due = turn.connection.execute(OUTLOOK, {"q": turn.queue}).one()
     waits = [] if due is None else [max(0.0, due - turn.wall)]
     if waiting:
-        full = 0 < taking.number <= len(taking.leases)
+        full = 0 < taking.number <= len(answer.leases)
         waits.append(0.0 if full else POLL if taking.delay <= 0 else min(POLL, taking.delay))
-    if taking.held is None:
-        taking.held, taking.yielded = table_workers.held_hosts(turn)
-    return Taken(tuple(taking.leases), int(waiting), min(waits, default=None), taking.held, taking.yielded)
+    answer.waiting, answer.soon = int(waiting), min(waits, default=None)
 
 
 def _fill(turn: Turn, taking: Taking, concerns: Any) -> None:
-    suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all() if concerns.suspects else ()
-    empty = not any(taking.held_by_host.values())
-    overdue = any(turn.ticks - one.since > PATIENCE for one in suspects)
-    if overdue and turn.connection.scalar(DRAINING, {"q": turn.queue, "w": turn.worker}) is None:
-        taking.draining = not empty  # nothing new, until nothing is in hand
-        if taking.draining or _take_suspect(turn, taking, suspects):
-            return
+    if concerns.suspects and _take_suspect(turn, taking):
+        return
     share, own, poorer = _poorer(turn) if concerns.poor else (MANY, 0, [])
-    _reserve(turn, own - share, poorer)
-    taking.held, taking.yielded = table_workers.held_hosts(turn)
+    taking.answer.yielded |= _reserve(turn, own - share, poorer)
     _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
-    if empty and not taking.leases:
-        _take_suspect(turn, taking, suspects)
 
 
 def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     """``allowance``: how many free hosts this worker may take on."""
-    full = taking.full | taking.yielded
+    full = taking.full | taking.answer.yielded
     holders = {"own": turn.worker, "reserved": -turn.worker, "free": 0}
     limits = {"most_own": taking.number + len(full), "most_reserved": taking.number, "most_free": min(taking.number, allowance)}
     until = turn.ticks + taking.ahead  # more of its own than can be served, if the first ones cannot
@@ -197,10 +190,7 @@ def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
             more = max(0, min(most - quotas[host], left))
             quotas[host] += more
             left -= more
-    rows = [row for some in chunks(+quotas, HOSTS_AT_ONCE) for row in _rows(turn, {host: quotas[host] for host in some})]
-    turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
-    taking.leases += [Lease(task_of(one), one.tries) for one in rows]
-    _hold(turn, taking, [host for host in {one.host: None for one in rows} if host not in (taking.held or {})])
+    _lease(turn, taking, [row for some in chunks(+quotas, HOSTS_AT_ONCE) for row in _rows(turn, {host: quotas[host] for host in some})])
 
 
 def _rows(turn: Turn, quotas: Mapping[str, int]) -> list[Any]:
@@ -213,26 +203,25 @@ def _rows(turn: Turn, quotas: Mapping[str, int]) -> list[Any]:
     return sorted(found, key=lambda row: (places[row.host], row.precedence, row.number))
 
 
-def _hold(turn: Turn, taking: Taking, hosts: Sequence[str]) -> None:
-    held = table_workers.take_hosts(turn, hosts)
-    if taking.held is not None:
-        taking.held.update(held)
-
-
-def _take_suspect(turn: Turn, taking: Taking, suspects: Sequence[Any]) -> bool:
-    for row in suspects:
-        of = table_workers.holder(turn, row.host)
-        if of not in (0, turn.worker, -turn.worker):
+def _take_suspect(turn: Turn, taking: Taking) -> bool:
+    """Take a suspect, or make room for one unless another worker does: whether nothing else may be taken."""
+    for row in turn.connection.execute(SUSPECT, {"q": turn.queue}).all():
+        if row.holder not in (0, turn.worker, -turn.worker):
             table_workers.want(turn, row.host)
-            continue
-        busy = select(LINKS.c.number).where(LINKS.c.queue == row.queue, LINKS.c.lane == row.lane, LINKS.c.state == LEASED)
-        if row.lane is not None and turn.connection.scalar(busy.limit(1)) is not None:
-            continue
-        turn.move([row], LEASED, worker=turn.worker)
-        _hold(turn, taking, [row.host])
-        taking.leases = [Lease(task_of(row), row.tries)]
-        return True
+        elif any(taking.held_by_host.values()):
+            taking.draining = turn.connection.scalar(DRAINING, {"q": turn.queue, "w": turn.worker}) is None
+            return taking.draining
+        else:
+            _lease(turn, taking, [row])
+            return True
     return False
+
+
+def _lease(turn: Turn, taking: Taking, rows: Sequence[Any]) -> None:
+    turn.move([Row(*one[: len(ROW)]) for one in rows], LEASED, worker=turn.worker)
+    taking.answer.leases += tuple(Lease(task_of(one), one.tries) for one in rows)
+    fresh = [host for host in {one.host: None for one in rows} if host not in taking.answer.held]
+    taking.answer.held |= table_workers.take_hosts(turn, fresh)
 
 
 def _hosts_of(number: Any) -> Any:
@@ -251,11 +240,11 @@ def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
     return share, own, [(number, share - has) for number, hungry, has in others if hungry > turn.ticks and has < share]
 
 
-def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> None:
-    """Reserve hosts beyond a share for hungry workers; those without tasks in hand first."""
+def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> set[str]:
+    """Reserve hosts beyond a share for hungry workers; those without tasks in hand first. Answers which."""
     spare = min(excess, sum(lacking for _, lacking in poorer))
     if spare <= 0:
-        return
+        return set()
     mine = (HOSTS.c.holder == turn.worker, HOSTS.c.wanted_until > turn.ticks)
     wanted = turn.connection.scalar(select(func.count()).select_from(HOSTS).where(*mine)) or 0
     busy = exists().where(LINKS.c.worker == turn.worker, LINKS.c.state == LEASED, LINKS.c.host == LINES.c.host)
@@ -272,6 +261,7 @@ def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> None:
         turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=by, wanted_until=until))
     # those that were asked for before, as long as somebody is hungry
     turn.connection.execute(update(HOSTS).where(*mine, HOSTS.c.wanted_by != turn.worker).values(wanted_until=until))
+    return {host for host, _ in zip(hosts, to, strict=False)}
 
 
 def request_hosts(turn: Turn) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, select, update
 
 from newsportal.crawl.queues.base import Identity, gone
 from newsportal.store.dialects import chunks
@@ -57,18 +57,9 @@ def sweep(turn: Turn) -> None:
     if ticks <= turn.ticks < ticks + SWEEP:
         return
     turn.connection.execute(update(CLOCK).values(ticks=turn.ticks, shift=turn.now.shift))
-    if ticks > turn.ticks:  # the machine was started anew, and so is its count of seconds
-        earlier = case((WORKERS.c.beat > turn.ticks, turn.ticks), else_=WORKERS.c.beat)
-        turn.connection.execute(update(WORKERS).values(beat=earlier, hungry=0.0))
-        turn.connection.execute(update(CLAIMS).values(expires=0.0))
-        turn.connection.execute(update(LINKS).where(LINKS.c.state == "suspect").values(since=turn.ticks))
-        until = turn.ticks + HOSTS.c.gap  # no host waits for longer than it was to
-        turn.connection.execute(
-            update(HOSTS).values(
-                wanted_until=case((HOSTS.c.wanted_until > turn.ticks, turn.ticks), else_=HOSTS.c.wanted_until),
-                free_at=case((HOSTS.c.free_at > until, until), else_=HOSTS.c.free_at),
-            )
-        )
+    if ticks > turn.ticks:  # the machine was started anew, and so is its count of seconds: no host waits for longer than it was to
+        until = turn.ticks + HOSTS.c.gap
+        turn.connection.execute(update(HOSTS).where(HOSTS.c.free_at > until).values(free_at=until))
         of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
         turn.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
     for number, who, beat in _all(turn):
@@ -84,7 +75,8 @@ def sweep(turn: Turn) -> None:
 
 
 def dead(turn: Turn, number: int, who: Identity, beat: float) -> bool:
-    return number != turn.worker and (turn.ticks - beat > turn.terms.lease or gone(who))
+    """A sign of life from far ahead was given before the machine was started anew."""
+    return number != turn.worker and (abs(turn.ticks - beat) > turn.terms.lease or gone(who))
 
 
 def bury_if_dead(turn: Turn, number: int) -> bool:

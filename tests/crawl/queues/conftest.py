@@ -20,7 +20,7 @@ from redis_masters import Masters, masters
 from servers import OVER_SERVERS, Servers
 from sqlalchemy import Engine
 
-from newsportal.crawl.queues.redis_cluster import PARTITIONS
+from newsportal.crawl.queues.redis_partition import PARTITIONS
 
 BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "sqlite": lambda request: TableBench(*at(request, "sqlite")),

@@ -7,7 +7,7 @@ from queue_benches import TERMS, Bench, TableBench
 from redis_masters import Masters
 from sqlalchemy import Engine
 
-from newsportal.crawl.queues.redis_cluster import PARTITIONS, ClusterTableQueue
+from newsportal.crawl.queues.redis_partition import PARTITIONS, prefixes
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.redis_table import RedisTableQueue
 
@@ -59,5 +59,5 @@ class ClusterTableBench(RedisTableBench):
 
     def worker(self, name: str) -> RedisTableQueue:
         self._table.now = self.now
-        more = {"links": self._table.links(), "partitions": self.partitions}
-        return ClusterTableQueue(self.masters.connect(), name, TERMS, clock=lambda: self.now, **more)
+        more = {"links": self._table.links(), "prefixes": prefixes(self.partitions)}
+        return RedisTableQueue(self.masters.connect(), name, TERMS, clock=lambda: self.now, **more)

@@ -16,10 +16,12 @@ from redis.crc import key_slot
 from redis_masters import MASTERS, SLOTS, Masters, masters
 from scrapy.settings import Settings
 
-from newsportal.crawl.queues import redis_cluster
+from newsportal.crawl.queues import redis_queue
 from newsportal.crawl.queues.base import Queue
 from newsportal.crawl.queues.opening import open_plain
-from newsportal.crawl.queues.redis_cluster import PARTITIONS, ClusterQueue, ClusterTableQueue, UnbackedClusterQueue, prefixes
+from newsportal.crawl.queues.redis_partition import PARTITIONS, prefixes
+from newsportal.crawl.queues.redis_queue import RedisQueue, UnbackedQueue
+from newsportal.crawl.queues.redis_table import RedisTableQueue
 from newsportal.crawl.redis_connection import connect, queue_names_in
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.store.link_rows import SUSPECT_TRIES
@@ -70,7 +72,8 @@ def test_the_address_names_the_class_of_the_queue_and_its_queues_are_found(redis
     redis_masters.empty()
     settings = Settings({"REDIS_URL": redis_masters.url})
     queue = open_plain(settings, "rss")
-    assert isinstance(queue, UnbackedClusterQueue)
+    assert isinstance(queue, UnbackedQueue)
+    assert len(queue.parts) == PARTITIONS
     queue.push(many())
     assert len(take_all(queue)) == HOSTS
     owner = queue.parts[0]._context["owner"]
@@ -81,7 +84,7 @@ def test_the_address_names_the_class_of_the_queue_and_its_queues_are_found(redis
 @pytest.mark.slow
 def test_every_master_has_hosts_and_each_key_is_of_a_partition(redis_masters: Masters) -> None:
     redis_masters.empty()
-    queue = ClusterQueue(redis_masters.connect(), "rss", TERMS)
+    queue = RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes())
     queue.push([replace(one, seen=one.id) for one in many()])
     queue.take(30, delay=0, ahead=1)
     for server in redis_masters.servers:
@@ -96,7 +99,7 @@ def test_every_master_has_hosts_and_each_key_is_of_a_partition(redis_masters: Ma
 def test_of_a_lane_one_is_in_flight_over_all_partitions(redis_masters: Masters) -> None:
     redis_masters.empty()
     now = [1_772_700_000.0]
-    first, second = (ClusterQueue(redis_masters.connect(), "rss", TERMS, clock=lambda: now[0]) for _ in range(2))
+    first, second = (RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes(), clock=lambda: now[0]) for _ in range(2))
     first.push(many(lane="x")[:12])
     got, done = take_all(first), set[str]()
     while got:
@@ -106,7 +109,7 @@ def test_of_a_lane_one_is_in_flight_over_all_partitions(redis_masters: Masters) 
         second.free({f"h{n}.example": 0.0 for n in range(HOSTS)})
         first.done(got)
         done.update(got)
-        now[0] += 2 * redis_cluster.LANE_WAIT
+        now[0] += 2 * redis_queue.LANE_WAIT
         got = take_all(first, 1)
     assert len(done) == 12
     first.close()
@@ -118,8 +121,8 @@ def test_a_suspect_comes_alone_while_other_partitions_are_busy(redis_masters: Ma
     redis_masters.empty()
     now = [1_772_700_000.0]
 
-    def opened() -> ClusterQueue:
-        return ClusterQueue(redis_masters.connect(), "rss", TERMS, clock=lambda: now[0])
+    def opened() -> RedisQueue:
+        return RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes(), clock=lambda: now[0])
 
     opened().push(tasks(1, "suspect.example"))
     for _ in range(SUSPECT_TRIES):
@@ -153,7 +156,7 @@ def until(holds: Callable[[], object]) -> None:
 @pytest.mark.slow
 def test_a_master_that_is_lost_stops_its_hosts_alone_and_is_filled_again_from_the_table(table: TableBench) -> None:
     with masters() as cluster:
-        queue = ClusterTableQueue(cluster.connect(), "rss", TERMS, links=table.links())
+        queue = RedisTableQueue(cluster.connect(), "rss", TERMS, links=table.links(), prefixes=prefixes())
         queue.push(many(3))
         began = ids(queue.take(1000, delay=5, ahead=5).leases)
         assert len(began) == HOSTS, "one of each host"
@@ -200,7 +203,7 @@ def test_a_master_that_is_lost_stops_its_hosts_alone_and_is_filled_again_from_th
 @pytest.mark.slow
 def test_without_a_store_a_master_that_is_away_loses_nothing() -> None:
     with masters() as cluster:
-        queue = UnbackedClusterQueue(cluster.connect(), "rss", TERMS)
+        queue = UnbackedQueue(cluster.connect(), "rss", TERMS, prefixes=prefixes())
         queue.push(many(2))
         got = ids(queue.take(1000, delay=5, ahead=5).leases)
         cluster.servers[MASTERS - 1].kill()

@@ -125,14 +125,15 @@ def test_with_a_store_bodies_lie_in_the_table_alone(redis_for_all: Any, client: 
 def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
     queue = opened()
     queue.push(tasks(5))
-    asked = queue._script
+    (part,) = queue.parts
+    asked = part._script
 
     def lose(**more: Any) -> Any:
         asked(**more)
         raise redis.ConnectionError("Connection reset by peer")
 
     with monkeypatch.context() as patch:
-        patch.setattr(queue, "_script", lose)
+        patch.setattr(part, "_script", lose)
         with pytest.raises(FrontierUnavailable, match="Connection reset"):
             take(queue, 3)
     assert sorted(take(queue, 3)) == ["a.example/0", "a.example/1", "a.example/2"]
@@ -204,7 +205,7 @@ def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., Re
     had = take(first)
     second.beat()
     now[0] += 3600
-    second.away = True  # its last call found nobody
+    second.parts[0].away = True  # its last call found nobody
     assert take(second) == []
     now[0] += 5
     assert first.beat() == set()
@@ -386,7 +387,7 @@ def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, op
         queue.free({f"h{n}.example": 100.0 for n in range(hosts)})
         queue.done([f"{n}" for n in range(hosts)])
         queue.push([task(f"x{n}", f"h{n}.example") for n in range(hosts)])
-        queue._looked = float("inf")  # it has looked after its neighbours
+        queue.parts[0]._looked = float("inf")  # it has looked after its neighbours
         client.config_resetstat()
         assert queue.take(10, delay=1, ahead=1).leases == ()
         return sum(one["calls"] for one in client.info("commandstats").values())

@@ -170,7 +170,7 @@ function calls.state()
       local about = call('HMGET', record(worker), 'name', 'since', 'beat', 'doing')
       local held, has = call('HKEYS', record(worker) .. ':hosts'), call('SCARD', record(worker) .. ':leased')
       leased = leased + has
-      workers[#workers + 1] = { about[1] or worker, tonumber(about[2]) or 0, tonumber(about[3]) or 0, has, held, about[4] or '{}' }
+      workers[#workers + 1] = { worker, about[1] or worker, tonumber(about[2]) or 0, tonumber(about[3]) or 0, has, held, about[4] or '{}' }
       for _, host in ipairs(held) do list(host, 0) end
     end
   end

@@ -14,7 +14,6 @@ local SUSPECT = 2          -- workers died with it: handed out alone (base.py)
 local WANT = 10            -- seconds for which a wish for a host counts
 local RESERVE = 2          -- seconds for which a freed host rests for all but the worker that wished it
 local GRACE = 10           -- seconds in which nobody is taken for dead after Redis was away
-local PATIENCE = 10        -- seconds after which a worker stops taking others, so that a suspect gets its turn
 
 -- The clock: Redis' own, made to go forward alone. WALL may jump back, NOW does not.
 
@@ -221,7 +220,6 @@ local function enter(id, t)  -- it begins to wait
   call('ZINCRBY', Q .. ':hosts', 1, t.host)
   if t.tries >= SUSPECT then
     call('ZADD', Q, 0, member(SUSPECTS, id, t))
-    call('HSETNX', Q .. ':about', 'suspect', NOW)
   else
     call('ZADD', Q, 0, member(line(t.host), id, t))
     list_host(Q, t.host)

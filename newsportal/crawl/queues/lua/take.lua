@@ -84,33 +84,25 @@ function calls.take()
 
   local function waits_at(host) return #first(Q, line(host), 1) > 0 end
 
-  -- Suspects: alone, and before anything else
+  -- Suspects: alone, and before anything else; a worker that has something in hand takes nothing more until its hands are empty
 
-  local function draining()
-    local about = call('HMGET', Q .. ':about', 'suspect', 'tester')
-    if NOW - tonumber(about[1] or NOW) < PATIENCE then return false end
-    if about[2] and about[2] ~= ME and lives(about[2]) then return false end
+  local function drain()  -- unless another worker does
+    local tester = call('HGET', Q .. ':about', 'tester')
+    if tester and tester ~= ME and lives(tester) then return false end
     call('HSET', Q .. ':about', 'tester', ME)
     return true
   end
 
   local function try_suspects()
-    local suspects = first(Q, SUSPECTS, 10)
-    if #suspects == 0 then
-      call('HDEL', Q .. ':about', 'suspect', 'tester')
-      return false
-    end
-    if in_hand > 0 then
-      drains = draining()
-      return drains
-    end
-    for _, found in ipairs(suspects) do
+    for _, found in ipairs(first(Q, SUSPECTS, 10)) do
       local id = id_of(found)
       local t = task(id)
       if not (t.lane and call('HEXISTS', Q .. ':in_flight', t.lane) == 1) then
         if may_have(t.host) and not yields[t.host] then
+          drains = in_hand > 0 and drain()
+          if in_hand > 0 then return drains end
           if not held[t.host] then take_host(t.host) end
-          call('HDEL', Q .. ':about', 'suspect', 'tester')
+          call('HDEL', Q .. ':about', 'tester')
           lease({ found })
           return true
         end

@@ -1,0 +1,233 @@
+"""One queue in Redis (6 or newer), or a partition of one: its script, and what is said to it. What :mod:`base` promises the script keeps.
+
+Keys, of a queue whose waiting tasks lie under ``Q`` (``rss:requests``): ``Q`` sorted set of all that wait now, each as PLACE|PRIORITY|
+NUMBER|ID, so that the order of a place is that of its characters (a place is a host, ``~LANE`` for those behind another of their lane,
+``!`` for suspects); ``Q:tasks`` hash of the tasks by id; ``Q:later`` by their moment; ``Q:ready`` hosts that nobody holds, the most urgent
+first; ``Q:resting`` those that may not be had yet, by their moment; ``Q:blocked`` hosts held for another queue; ``Q:hosts``, ``Q:sources``
+what waits, what is outstanding; ``Q:in_flight``, ``Q:aside``, ``Q:reasons``, ``Q:workers``; ``Q:about`` whose queue it is. Of all queues
+together, under ``newsportal:``: ``workers`` by the moment at which they count as dead, ``machines`` where each runs, ``worker:NAME`` and
+what each has in hand, ``holders`` of hosts, ``free`` moments of hosts, ``wanted`` hosts, ``jobs:OWNER``, ``clock``. The script is one step:
+nobody sees a queue half changed.
+
+``noeviction`` must be Redis' policy: one that forgets keys forgets tasks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from itertools import count
+from secrets import token_hex
+from time import monotonic, time
+from typing import Any, Final, TypeVar
+
+from newsportal.crawl.queues.base import Answer, Aside, Identity, Lease, Order, Task, Terms, gone
+from newsportal.crawl.redis_connection import as_text, explained, faults
+from newsportal.store.dialects import chunks
+from newsportal.store.link_rows import SUSPECT_TRIES
+
+PARTITIONS: Final = 16  # so many masters at most share the work. All workers of a cluster have the same number (docs/decisions/frontier.md)
+EVENLY: Final = 16  # a sixteenth of its part of the slots may lie before a partition's own
+BATCH: Final = 100  # tasks a call: some milliseconds in which Redis serves nobody else
+MOST: Final = 1000  # tasks that one call hands out
+LOOK: Final = 1.0  # seconds between two looks whether workers of this machine are gone
+PREFIX: Final = 14  # digits before a stored task: ten of its number, four of its tries
+
+One = TypeVar("One")
+
+
+@cache
+def tags(number: int) -> tuple[str, ...]:
+    """A hash tag for each of so many partitions, whose slots are spread evenly over the cluster's 16,384: each lies at the beginning of
+    its part of them, so that of nodes with as many slots each has as many partitions, or one more."""
+    from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
+    found: dict[int, str] = {}
+    texts = map(str, count())
+    while len(found) < number:
+        part, rest = divmod(key_slot((text := next(texts)).encode()) * number, REDIS_CLUSTER_HASH_SLOTS)
+        if rest < REDIS_CLUSTER_HASH_SLOTS / EVENLY:
+            found.setdefault(part, text)
+    return tuple(found[part] for part in range(number))
+
+
+def prefixes(number: int = PARTITIONS) -> list[str]:
+    """What the keys of each partition of a cluster begin with."""
+    return [f"{{{tag}}}:" for tag in tags(number)]
+
+
+@cache
+def script() -> str:
+    """Read as package data: a crawl may run from an egg."""
+    folder = files(__package__) / "lua"
+    return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in ("common", "take", "calls"))
+
+
+def context_of(worker: Identity, terms: Terms) -> dict[str, Any]:
+    """What the script is told of a worker, by its name in Redis: a new process may have an old one's name."""
+    machine = json.dumps([worker.name, worker.machine, worker.pid, worker.started])
+    return {"me": f"{worker.name}~{token_hex(4)}", "name": worker.name, "machine": machine, **asdict(terms)}
+
+
+class Partition:
+    """A worker at the queue whose ``keys`` these are: of the tasks that wait, and of the names seen. ``shared`` begins the keys of all
+    queues; ``context``: what the script is told of the worker; ``clock`` replaces Redis' in tests. Used by one thread at a time."""
+
+    def __init__(
+        self, client: Any, keys: Sequence[str], shared: str, context: Mapping[str, Any], where: str, clock: Callable[[], float] | None
+    ) -> None:
+        self.client, self.key, self.where = client, keys[0], where
+        self.away = False  # the last call found nobody: Redis may have come back empty, or its answer was lost
+        self.draining = False  # a suspect waits for empty hands
+        self.elsewhere = 0  # requests that this worker leased from other partitions
+        self.leased: dict[str, int] = {}  # id -> tries, of what this worker has
+        self.me: str = context["me"]
+        self._keys, self._shared, self._clock = keys, shared, clock
+        self._context = {**context, "frontier": shared}
+        self._script = client.register_script(script())
+        self._looked = -LOOK
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970, about as Redis has them."""
+        return time() if self._clock is None else self._clock()
+
+    def exchange(self, order: Order) -> Answer:
+        if order.take is not None or order.hold:
+            self.bury_neighbours()
+        said: dict[str, list[Any]] = defaultdict(list)
+        *first, last = list(chunks(order.push, BATCH)) or [[]]
+        for batch in first:
+            said["push"].append(self.call(*push_call(batch)))
+        calls = self._calls(replace(order, push=last))
+        answers = self.call("exchange", *(word for call in calls for word in (call[0], len(call) - 1, *call[1:]))) if calls else ()
+        for (name, *_), answer in zip(calls, answers, strict=True):
+            said[name].append(answer)
+        return self._answer(order, said)
+
+    def _calls(self, order: Order) -> list[tuple[Any, ...]]:
+        """What is asked of the script: the name and the arguments of each call."""
+
+        def finish(how: str, ids: Collection[str]) -> list[tuple[Any, ...]]:
+            mine = [id for id in ids if id in self.leased]
+            return [("finish", how, *mine)] if mine else []
+
+        calls = [push_call(order.push)] if order.push else []
+        calls += finish("done", order.done)
+        calls += [push_call(order.requeue)] if order.requeue else []
+        for ids, at in order.back:
+            calls += finish("" if at is None else repr(at), ids)
+        if order.free:
+            calls.append(("free", *(word for host, seconds in order.free.items() for word in (host, repr(max(0.0, float(seconds)))))))
+        if order.beat is not None:
+            calls.append(("beat", json.dumps(dict(order.beat)) if order.beat else ""))
+        calls += [("hold", host) for host in order.hold]
+        if order.take is not None:
+            alone = any(self.leased[id] >= SUSPECT_TRIES for id in self.leased.keys() - order.ended)
+            calls.append(("take", 0 if alone else min(order.take, MOST), repr(float(order.delay)), repr(float(order.ahead))))
+        return calls
+
+    def _answer(self, order: Order, said: Mapping[str, list[Any]]) -> Answer:
+        for id in order.ended:
+            self.leased.pop(id, None)
+        answer = Answer({as_text(id) for ids in said["push"] for id in ids})
+        for ids in said["beat"]:
+            answer.lost = self.leased.keys() - set(map(as_text, ids))
+            for id in answer.lost:
+                del self.leased[id]
+        for host, seconds in zip(order.hold, said["hold"], strict=True):
+            answer.holds[host] = None if seconds is None else float(as_text(seconds))
+        for how, *taken in said["take"]:
+            leases = tuple(Lease(*_task(id, text)) for id, text in zip(taken[::2], taken[1::2], strict=True))
+            self.leased.update((lease.task.id, lease.tries) for lease in leases)
+            stands = json.loads(as_text(how))
+            self.draining = stands.get("draining", False)
+            answer.leases, answer.waiting, answer.soon = leases, stands["waiting"], stands.get("soon")
+            answer.held, answer.yielded = dict(stands["held"] or {}), frozenset(stands["yielded"] or ())
+        return answer
+
+    def recover(self) -> None:
+        """Redis was away: give back what it handed out in an answer that was lost."""
+        strays = set(map(as_text, self.call("beat", ""))) - self.leased.keys()
+        self.away = False
+        for batch in chunks(strays, BATCH):
+            self.call("finish", "", *batch)
+
+    def hasten(self, tasks: Sequence[Task]) -> None:
+        """If these wait for a moment, let them wait for their hosts alone."""
+        for batch in chunks(tasks, BATCH):
+            self.call(*push_call(batch, "now"))
+
+    def settle(self, what: str, ids: Collection[str] | None) -> int:
+        """``again`` or ``drop``: what becomes of tasks that were set aside (all, or these). Answers how many there were."""
+        if ids is None:
+            return sum(iter(lambda: int(self.call("settle", what)), 0))
+        return sum(int(self.call("settle", what, *batch)) for batch in chunks(ids, BATCH))
+
+    def aside(self, limit: int) -> list[Aside]:
+        def read() -> list[Aside]:
+            found = []
+            for id, since in self.client.zrange(f"{self.key}:aside", 0, limit - 1, withscores=True):
+                text, reason = self.client.hget(f"{self.key}:tasks", id), self.client.hget(f"{self.key}:reasons", id)
+                if text is not None:
+                    task, tries = _task(id, text)
+                    found.append(Aside(task, as_text(reason), tries, since))
+            return found
+
+        return self.send(read)
+
+    def outstanding(self, sources: Sequence[str]) -> Counter[str]:
+        found = self.send(lambda: self.client.hmget(f"{self.key}:sources", sources)) if sources else []
+        return Counter({source: int(number) for source, number in zip(sources, found, strict=True) if number})
+
+    def bury_neighbours(self) -> bool:
+        """Bury workers of this machine whose processes are gone; looks once a second. Whether there were any."""
+        if monotonic() - self._looked < LOOK:
+            return False
+        self._looked = monotonic()
+        machines = self.send(lambda: self.client.hgetall(f"{self._shared}machines"))
+        dead = [worker for worker, text in machines.items() if gone(Identity(*json.loads(text)))]
+        if dead:
+            self.call("bury", 1, *dead)
+        return bool(dead)
+
+    def call(self, *words: Any) -> Any:
+        """A call of the script: its name and arguments."""
+        now = {} if self._clock is None else {"now": self._clock()}
+        context = json.dumps({**self._context, **now, "away": self.away, "elsewhere": self.elsewhere})
+        encoded = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in words]
+        return self.send(lambda: self._script(keys=self._keys, args=[context, *encoded]))
+
+    def send(self, command: Callable[[], One]) -> One:
+        """Raises ``FrontierUnavailable`` (away, full, refusing) and ``FrontierRefused`` (not ours)."""
+        from redis.exceptions import AuthenticationError, ClusterDownError, ResponseError
+
+        try:
+            return command()
+        except faults() as error:
+            answered = isinstance(error, ResponseError | AuthenticationError) and not isinstance(error, ClusterDownError)
+            self.away = self.away or not answered
+            raise explained(error, self.where, self.key) from error
+
+
+def push_call(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
+    """The call that pushes tasks: of each its id, eight bytes for the name by which it is seen, and what is kept of it."""
+    words: list[Any] = ["push", when]
+    for task in tasks:
+        seen = blake2b(task.seen.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.seen else b""
+        head = [task.host, task.priority, task.lane or "", task.source or "", "" if task.at is None else task.at]
+        words += [task.id, seen, f"{json.dumps(head)}\n{task.body}"]
+    return tuple(words)
+
+
+def _task(id: Any, stored: Any) -> tuple[Task, int]:
+    """A task and its tries."""
+    text = as_text(stored)
+    head, _, body = text[PREFIX:].partition("\n")
+    host, priority, lane, source, at = json.loads(head)
+    return Task(as_text(id), host, body, priority, None if at == "" else at, lane or None, source or None), int(text[10:PREFIX], 16)
