@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from newsportal.crawl.queues.base import Queue, Terms
-from newsportal.crawl.queues.table import TableQueue, stay_open
+from newsportal.crawl.queues.table import TableQueue
 from newsportal.crawl.redis_connection import address, connect, is_cluster, is_named, queue_names_in
 from newsportal.errors import FrontierRefused
 from newsportal.items import content_id
@@ -32,15 +31,15 @@ Kind = TypeVar("Kind", bound="RedisQueue")
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
     """The queue of a spider, for one worker. ``links``: those of the store, if it is open already. Raises ``StoreError``."""
     terms = terms_of(sources)
-    close: Callable[[], None] = stay_open
-    if links is None:
+    more: dict[str, Any] = {"links": links}
+    if links is None:  # else the store stays open: others use it
         store = open_store(sources.store)
-        links, close = store.links, store.close
+        more = {"links": store.links, "close": store.close}
     if is_shared(sources, settings):
         from newsportal.crawl.queues.redis_table import RedisTableQueue
 
-        return _in_redis(RedisTableQueue, settings, name, terms, sources.store, links=links, close=close)
-    return TableQueue(links, name, terms=terms, close=close)
+        return _in_redis(RedisTableQueue, settings, name, terms, sources.store, **more)
+    return TableQueue(name=name, terms=terms, **more)
 
 
 def open_plain(settings: BaseSettings, name: str) -> Queue:

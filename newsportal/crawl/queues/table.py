@@ -43,10 +43,6 @@ UNFINISHED: Final = 60.0  # seconds until a link is asked for again whose reques
 MOST_UNFINISHED: Final = 5  # then the link has failed
 
 
-def stay_open() -> None:
-    """The store stays open: others use it."""
-
-
 class LinksBacked(Queue):
     """A queue over the ``links`` of a store."""
 
@@ -82,7 +78,7 @@ class TableQueue(LinksBacked):
         *,
         terms: Terms | None = None,
         worker: Identity | None = None,
-        close: Callable[[], None] = stay_open,
+        close: Callable[[], None] = lambda: None,
     ) -> None:
         self.name, self.worker = name, worker or identity()
         self.links, self.terms, self._close = links, terms or Terms(), close

@@ -62,9 +62,9 @@ def sweep(turn: Turn) -> None:
         turn.connection.execute(update(HOSTS).where(HOSTS.c.free_at > until).values(free_at=until))
         of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
         turn.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
-    for number, who, beat in _all(turn):
-        if dead(turn, number, who, beat):
-            bury(turn, number)
+    for one in turn.connection.execute(EVERYBODY).all():
+        if _is_dead(turn, one):
+            bury(turn, one.number)
     _offer(turn)  # to all: hosts that nobody waits for; those that anybody may ask are forgotten
     turn.connection.execute(update(LINES).where(LINES.c.resting == 1, LINES.c.free_at <= turn.ticks).values(resting=0))
     turn.connection.execute(delete(HOSTS).where(HOSTS.c.holder == 0, HOSTS.c.free_at <= turn.ticks, HOSTS.c.wanted_by == 0))
@@ -74,15 +74,16 @@ def sweep(turn: Turn) -> None:
         turn.connection.execute(update(CLOCK).values(swept=turn.wall))
 
 
-def dead(turn: Turn, number: int, who: Identity, beat: float) -> bool:
-    """A sign of life from far ahead was given before the machine was started anew."""
-    return number != turn.worker and (abs(turn.ticks - beat) > turn.terms.lease or gone(who))
+def _is_dead(turn: Turn, one: Any) -> bool:
+    """Whether a worker (a row of :data:`EVERYBODY`) is dead. What it said far ahead of now was before the machine was started anew."""
+    silent = abs(turn.ticks - one.beat) > turn.terms.lease
+    return one.number != turn.worker and (silent or gone(Identity(one.name, one.machine, one.pid, one.started)))
 
 
 def bury_if_dead(turn: Turn, number: int) -> bool:
     """Bury a worker that is in the way, if it is dead; whether it was."""
-    found = [(who, beat) for one, who, beat in _all(turn) if one == number]
-    if found and not dead(turn, number, *found[0]):
+    found = turn.connection.execute(EVERYBODY.where(WORKERS.c.number == number)).first()
+    if found is not None and not _is_dead(turn, found):
         return False
     bury(turn, number)
     return True
@@ -118,13 +119,6 @@ def claim(turn: Turn, job: str, seconds: float) -> bool:
 
 def release(turn: Turn, job: str) -> None:
     turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.job == job, CLAIMS.c.worker == turn.worker))
-
-
-def _all(turn: Turn) -> list[tuple[int, Identity, float]]:
-    return [
-        (number, Identity(name, machine, pid, started), beat)
-        for number, name, machine, pid, started, beat in turn.connection.execute(EVERYBODY).all()
-    ]
 
 
 # hosts
