@@ -23,7 +23,6 @@ from newsportal import logs
 from newsportal.cli import hints
 from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
 from newsportal.cli.output import make_table, print_json
-from newsportal.cli.publish import after_crawl
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.items import report
 from newsportal.items.report import add_up
@@ -40,7 +39,6 @@ BROKEN = frozenset(
     {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
 )
 """Ends of a run that are failures: exit status 1, after the report."""
-
 
 COLLECTIONS: Final = (5_000, 5, 5)
 """New objects between two looks for unreachable ones, and every which look goes deeper: through all after some forty pages."""
@@ -89,19 +87,17 @@ class CrawlOptions:
 def start(process: AsyncCrawlerProcess) -> None:
     """Run the crawls of ``process`` until they end. What is loaded by now stays: looking through it for garbage again and again took a
     seventh of the processor's time."""
-    usual = gc.get_threshold()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(*COLLECTIONS)
-    try:
-        process.start()
-    finally:
-        gc.set_threshold(*usual)
+    process.start()
 
 
 def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
     """Run the spiders in this process until they end; answers one report over all. Raises ``NewsportalError``."""
     from scrapy.crawler import AsyncCrawlerProcess
 
+    gc.disable()  # until it starts: what is imported stays
     process = AsyncCrawlerProcess(options.begin())
     crawlers = [process.create_crawler(name) for name in options.spiders]
     failures: list[BaseException] = []
@@ -197,7 +193,10 @@ def crawl(
         print_json(report.to_dict(result))
     else:
         typer.echo("\n".join((report.table(result), *hints.after(result, known))))
-    after_crawl(known, lambda line: typer.echo(line, err=True))
+    if known.publish:
+        from newsportal.cli.publish import after_crawl
+
+        after_crawl(known, lambda line: typer.echo(line, err=True))
     if broken := failures(result):
         raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")
 

@@ -35,15 +35,14 @@ ABOVE_PROJECT = 25  # Scrapy's priorities: project 20, spider 30, command line 4
 UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}  # in replay there is no server
 
 SWITCHED: Final = {
-    "COOKIES_ENABLED": ("DOWNLOADER_MIDDLEWARES", "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"),  # imports tldextract
-    "REMOTE_CONTROL_ENABLED": ("EXTENSIONS", "scrapy.extensions.remote_control.RemoteControl"),  # imports aiohttp
-}  # Switch -> what it is for: 200 modules, a tenth of a crawl's start
+    "COOKIES_ENABLED": ("DOWNLOADER_MIDDLEWARES_BASE", "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"),  # imports tldextract
+    "REMOTE_CONTROL_ENABLED": ("EXTENSIONS_BASE", "scrapy.extensions.remote_control.RemoteControl"),  # imports aiohttp
+}  # Switch -> what it is for: 200 modules, a tenth of a crawl's start. Scrapy imports what is named, even where the place is None
 
 COMMANDS: Final = "scrapy.commands."
 REFUSED: Final = frozenset({401, 403})  # statuses of a site that does not take a sign-in
 
 BENCH: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **UNHURRIED}  # Scrapy's own server on this machine
-
 
 INTERNAL: Final = frozenset(
     "link page identity keys decision wrapped extraction topic_marks canonical later listed last_page looked weight failure".split()
@@ -72,9 +71,9 @@ class SourcesAddon:
         logger.info("%s; the store is %s", file, mask(self.sources.store))
         use_own_words(self.sources)
         settings.update(scrapy_settings(self.sources), ABOVE_PROJECT)
-        for switch, (kind, component) in SWITCHED.items():  # Scrapy loads each component, and then asks whether it is on
+        for switch, (kind, component) in SWITCHED.items():
             if not settings.getbool(switch):
-                settings.set(kind, {**settings.getdict(kind), component: None}, priority=ABOVE_PROJECT)
+                settings.set(kind, {name: at for name, at in settings.getdict(kind).items() if name != component}, ABOVE_PROJECT)
         if settings.get("NEWSPORTAL_REPLAY"):
             settings.update(UNHURRIED, ABOVE_PROJECT)
         register()

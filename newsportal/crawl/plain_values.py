@@ -79,28 +79,28 @@ def _value(said: Any, parts: Sequence[bytes], functions: bool) -> Any:
     if not isinstance(said, list):
         return said
     what, *rest = said
+    values = [_value(one, parts, functions) if isinstance(one, list) else one for one in rest]
     if what in SERIES:
-        return SERIES[what](_value(one, parts, functions) for one in rest)
+        return SERIES[what](values)
     if what == "dict":
-        values = [_value(one, parts, functions) for one in rest]
         return dict(zip(values[::2], values[1::2], strict=True))
     if what == "datetime":
-        return datetime.fromisoformat(rest[0])
+        return datetime.fromisoformat(values[0])
     if what == "bytes":
-        return parts[rest[0]]
+        return parts[values[0]]
     if what.startswith("array "):
-        return array(what[-1], parts[rest[0]])
+        return array(what[-1], parts[values[0]])
     if what in ("partial", "function"):
         if not functions:
             raise ValueError("a function where only values may be")
         if what == "function":
-            return _named(rest[0])
-        function, args, keywords = (_value(one, parts, functions) for one in rest)
+            return _named(values[0])
+        function, args, keywords = values
         return partial(function, *args, **keywords)
     kind = _named(what)
     if not isinstance(kind, type) or not (is_dataclass(kind) or issubclass(kind, tuple)):
         raise ValueError(f"no value of ours: {what}")
-    return kind(**dict(zip(_fields(kind), (_value(one, parts, functions) for one in rest), strict=True)))
+    return kind(**dict(zip(_fields(kind), values, strict=True)))
 
 
 @cache

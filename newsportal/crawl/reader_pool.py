@@ -56,7 +56,6 @@ OUT_OF_MEMORY: Final = 3  # the status with which a reader ends
 REASONS: Final = {OUT_OF_MEMORY: "reading-memory", -signal.SIGKILL: "reading-memory", -signal.SIGPROF: "reading-time"}
 """Why a page was refused, by the status of its reader. SIGKILL comes from the kernel where the machine has no memory left."""
 
-
 SHUTDOWN: Final = "shutdown"  # the reason of what is neither asked for nor read because the crawl ends
 
 

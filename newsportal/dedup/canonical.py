@@ -54,8 +54,8 @@ def identity(url: str) -> str:
     path = re.sub(r"/{2,}", "/", DEFAULT_DOCUMENT.sub("/", PATH_SESSION.sub("", path)))
     path, query = path.rstrip("/") or "/", _query(query, path)
     path = unmarked_path(path, query)
-    if not port and specific(path, query):
-        host = main_host(host)
+    if not port and (main := main_host(host)) != host and specific(path, query):
+        host = main
     return f"{host}{port}{path}?{query}" if query else f"{host}{port}{path}"
 
 

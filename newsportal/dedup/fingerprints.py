@@ -8,14 +8,13 @@ digit are marked in the hash's lowest bit: what happens to a text's numbers is t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.text import NO_LETTERS, letters
-from newsportal.text.characters import FOLDED_PLANES, all_characters, changed_characters
+from newsportal.text import NO_LETTERS
+from newsportal.text.characters import FOLDED_PLANES, all_characters, changed_characters, made_once
 
 Codes: TypeAlias = NDArray[np.uint32]
 Places: TypeAlias = NDArray[np.intp]
@@ -90,14 +89,13 @@ def plain_letters(text: str) -> Codes:
     return kept
 
 
-@cache
+@made_once
 def _table() -> Codes:
     """Code point → its plain letter, 0 where it is none. Forms of several letters (㎏) become their first."""
     table = np.zeros(FOLDED_PLANES + 1, dtype=np.uint32)
     unchanged = _codes(NO_LETTERS.sub("", all_characters()))
     table[unchanged] = unchanged
-    for character in changed_characters():
-        plain = letters(character)
+    for character, plain in changed_characters().items():
         table[ord(character)] = ord(plain[0]) if plain else 0
     return table
 

@@ -121,8 +121,8 @@ def _sorted(url: str, found: Sequence[lists.HubLink], more: Sequence[str], sourc
         for link in found
         if link.kind == "article"
     ]
-    own = {identity(address) for address in (url, *source.seeds, *more)}
-    inside = (link.url.partition("#")[0] for link in found if link.kind == "hub" and _rules(source).includes(link.url))
+    own, rules = {identity(address) for address in (url, *source.seeds, *more)}, _rules(source)
+    inside = (link.url.partition("#")[0] for link in found if link.kind == "hub" and rules.includes(link.url))
     return links, [address for address in inside if askable(address) and identity(address) not in own]
 
 

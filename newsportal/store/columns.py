@@ -63,14 +63,14 @@ def to_json(value: Any) -> Any:
     """``value`` as a JSON column keeps it: a dataclass as an object without the fields that have their defaults, moments in ISO 8601."""
     if isinstance(value, str):
         return storable(value)
-    if value is None or isinstance(value, int | float):  # most are: a region's state names hundreds of pages with their figures
+    if value is None or isinstance(value, int | float):
         return value
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
         return {storable(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [to_json(item) for item in value]
+        return [item if type(item) in (int, float) else to_json(item) for item in value]  # a region's state names hundreds of pages so
     if is_dataclass(value):
         pairs = ((field, getattr(value, field.name)) for field in fields(value))
         return {

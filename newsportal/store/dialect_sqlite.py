@@ -90,7 +90,8 @@ def _prepare(waits: Waits, connection: Any, _record: object) -> None:
 
 def _begin(connection: Connection) -> None:
     # IMMEDIATE takes the write lock before anything is read: two writers never decide on the same state
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get(WRITES) else "BEGIN")
+    begin = "BEGIN IMMEDIATE" if connection.get_execution_options().get(WRITES) else "BEGIN"
+    connection.connection.driver_connection.execute(begin)  # type: ignore[union-attr]
 
 
 def explained(error: BaseException | None, where: str) -> StoreError:

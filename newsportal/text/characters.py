@@ -126,9 +126,11 @@ def _joining() -> dict[int, str]:
     return {code: _end(one, plain) for code, plain in folded.items()} | {ord(form): _end(one, form) for form in one}
 
 
-def changed_characters() -> frozenset[str]:
-    """The characters of the folded planes that :func:`normalise` does not leave as they are; white space and marks aside."""
-    return frozenset(_changed_forms()).union(map(chr, _joining()))
+def changed_characters() -> dict[str, str]:
+    """The characters of the folded planes that :func:`normalise` does not leave as they are, with their :func:`letters`."""
+    changed = frozenset(_changed_forms()).union(map(chr, _joining()))
+    forms = unicodedata.normalize("NFKC", "\n".join(changed)).translate(_joining()).lower()  # no line break is among them
+    return dict(zip(changed, (NO_LETTERS.sub("", form) for form in forms.split("\n")), strict=True))
 
 
 def _end(one: dict[str, str], form: str) -> str:

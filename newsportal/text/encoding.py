@@ -176,11 +176,11 @@ _COMMON: Final = (
 _KOREAN: Final = "이다는가을의에를은지고하한로서기사도자시대인어리나정일과해상있보수아부전들으"
 _FOR: Final = re.compile(
     rf"(?=[^\x00-\x7f])(?:[{_COMMON}{_KOREAN}\u3041-\u30fc\u3001\u3002\u300a-\u300f\uff0c\uff1a\uff1b\uff01\uff1f\uff08\uff09]"
-    r"|(?<![^\x00-\x7f])[À-ÖØ-öø-ÿŒœŠšŽž](?=[a-z\s,.;:!?])|(?<![^\x00-\x7f])[‘’“”–—…·©«»¿¡°€£](?![^\x00-\x7f])"
-    r"|[\u0430-\u044f](?=[\u0430-\u044f])|(?<=[\u0430-\u044f])[\u0430-\u044f])"
-)  # The look ahead passes over ASCII, most of a sample, in one step a character
+    r"|(?![\u4e00-\u9fff])(?:(?<![^\x00-\x7f])[À-ÖØ-öø-ÿŒœŠšŽž](?=[a-z\s,.;:!?])|(?<![^\x00-\x7f])[‘’“”–—…·©«»¿¡°€£](?![^\x00-\x7f])"
+    r"|[\u0430-\u044f](?=[\u0430-\u044f])|(?<=[\u0430-\u044f])[\u0430-\u044f]))"
+)  # The lookaheads skip ASCII and uncommon Chinese characters, most of a sample, in one or two steps
 _AGAINST: Final = re.compile(
-    r"(?=[^\x00-\x7f]|[a-zA-Z][^\x00-\x7f])(?:[\ufffd\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f]|[À-ÿ]{3}|[\u4e00-\u9fff][\uac00-\ud7a3]|[\uac00-\ud7a3][\u4e00-\u9fff]"
+    r"(?=[^\x00-\x7f\u4e00-\u9fff]|[\u4e00-\u9fff][\uac00-\ud7a3]|[a-zA-Z][^\x00-\x7f])(?:[\ufffd\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f]|[À-ÿ]{3}|[\u4e00-\u9fff][\uac00-\ud7a3]|[\uac00-\ud7a3][\u4e00-\u9fff]"
     r"|[\u0430-\u044f][\u0410-\u042f]|[a-zA-Z][\u4e00-\u9fff][a-zA-Z]|[\u0400-\u040f\u0450-\u045f]{2}|[a-zA-Z][\u0400-\u04ff]|[\u0400-\u04ff][a-zA-Z])"
 )
 

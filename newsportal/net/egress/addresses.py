@@ -14,6 +14,7 @@ import socket
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from urllib.parse import quote, urlsplit
 
@@ -230,6 +231,7 @@ UNQUOTED = "/%:@!$&'()*+,;=~-._[]|{}^`\"<>"
 """Characters of path and query that stay as they were written; ``quote`` adds letters and digits."""
 
 
+@lru_cache(maxsize=256)  # a crawl asks before an address waits for its turn, and when it goes out
 def check_url(url: str, policy: Policy) -> str:
     """``url`` normalised: lower-case scheme and ASCII host, no default port, no fragment, all else quoted where it must be. Raises
     :class:`EgressDenied`, before any look-up, for no plain http(s) URL and a forbidden address."""
