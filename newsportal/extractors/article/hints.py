@@ -27,6 +27,7 @@ MEANINGS: Final[dict[str, str]] = {
 }  # What names mean, by the words in them; the place in this table is the bit
 _PATTERNS: Final = tuple(re.compile(pattern) for pattern in MEANINGS.values())
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD: Final = re.compile("[a-z]+")  # no pattern looks beyond the letters of a word, and words repeat where names do not
 _ANY: Final = re.compile("|".join(MEANINGS.values()))
 MAX_NAME_CHARS: Final = 200  # longer lists of classes are style sheets written out
 FIRST_TAG_BIT: Final = 16
@@ -51,19 +52,16 @@ MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements 
 
 @lru_cache(maxsize=16384)
 def named(name: str) -> int:
-    """What a name means, or several with spaces between them: the bits of all its words, most of which stand in many names."""
-    mask = 0
-    for word in name[:MAX_NAME_CHARS].split():
+    """What a name means, or several with spaces between them: the bits of all words in them, most of which stand in many names."""
+    name, mask = name[:MAX_NAME_CHARS], 0
+    for word in _WORD.findall(name if name.islower() else _CAMEL.sub("-", name).lower()):
         mask |= _meaning(word)
     return mask
 
 
 @lru_cache(maxsize=16384)
 def _meaning(word: str) -> int:
-    word = _CAMEL.sub("-", word).lower()
-    if _ANY.search(word) is None:
-        return 0
-    return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(word))
+    return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(word)) if _ANY.search(word) else 0
 
 
 def says_aside(mask: Any) -> Any:

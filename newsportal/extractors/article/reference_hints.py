@@ -90,7 +90,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def squeezed(text: str) -> str:
-    return text if text.isalnum() else NO_LETTERS.sub("", text)
+    return text if text.isalnum() else NO_LETTERS.sub("", "".join(text.split()))
 
 
 def counts(lines: Sequence[str], words: Sequence[str]) -> list[int]:
