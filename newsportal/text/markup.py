@@ -35,7 +35,7 @@ def guarded(html: str) -> bytes:
     """``html`` as UTF-8 that can be parsed in linear time, without NUL."""
     data = html.encode("utf-8", "replace").replace(b"\x00", b"")
     codes = np.frombuffer(data, dtype=np.uint8)
-    marks = np.flatnonzero((codes == LESS) | (codes == MORE))
+    marks = np.flatnonzero((codes | 2) == MORE)  # ``<`` is ``>`` without that bit
     opens = codes[marks] == LESS
     tags = marks[opens]
     if len(tags) > MAX_TAGS and len(made := tags[_make_elements(codes, tags)]) > MAX_TAGS:
@@ -124,14 +124,30 @@ _CLOSED_BY_NEXT = frozenset("p li dt dd tr td th option tbody thead tfoot colgro
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
+_SHORT = [name for name in _VOID | _CLOSED_BY_NEXT if len(name) < 3]
+_WITHIN_NAME = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789:-", dtype=np.uint8)
+
+
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
-    """A quick look that is sure of shallow pages: every ``<`` before a letter opens, every ``</`` closes. ``tags``: the places of ``<``."""
+    """A quick look that is sure of shallow pages: every ``<`` before a letter opens, every ``</`` closes. ``tags``: the places of ``<``.
+
+    Where that is not enough, the shortest names that :func:`_depth_bound` does not count do not count either: ``br``, ``p``, ``li``."""
     after = codes[np.minimum(tags + 1, len(codes) - 1)]
-    letter = after | CAPITAL
-    opened = (letter >= ord("a")) & (letter <= ord("z"))
-    depth = np.cumsum(opened.astype(np.int64) - (after == SLASH))
-    below = np.minimum(np.minimum.accumulate(depth), 0)
-    return bool((depth - below > MAX_DEPTH).any())
+    letter, closes = after | CAPITAL, after == SLASH
+    steps = ((letter >= ord("a")) & (letter <= ord("z"))).astype(np.int64) - closes
+    if _is_deep(steps):
+        first, second, third = (codes[np.minimum(tags + closes + place, len(codes) - 1)] | CAPITAL for place in (1, 2, 3))
+        for one, *other in map(str.encode, _SHORT):
+            last = third if other else second
+            steps[(first == one) & (second == other[0] if other else True) & ~np.isin(last, _WITHIN_NAME)] = 0
+        return _is_deep(steps)
+    return False
+
+
+def _is_deep(steps: Places) -> bool:
+    """Whether more than ``MAX_DEPTH`` elements are open at once; an end without a beginning does not count."""
+    depth = np.cumsum(steps)
+    return bool((depth - np.minimum(np.minimum.accumulate(depth), 0) > MAX_DEPTH).any())
 
 
 def _depth_bound(text: str) -> int:

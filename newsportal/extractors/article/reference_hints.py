@@ -17,6 +17,7 @@ from newsportal.text import letters
 CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
 NO_LETTERS: Final = re.compile(r"[\W_]+")
+NO_LETTERS_OF_LINE: Final = re.compile(r"(?:[^\w\n]|_)+")
 STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
 MAX_TERMS: Final = 40
 PIECE: Final = 8  # Letters: descriptions are looked for in pieces of this length
@@ -44,7 +45,8 @@ class ReferenceHints:
 
 def find_hints(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> ReferenceHints:
     """Look for the title, the description and the declared text in the page's blocks."""
-    texts = "\n".join(page.texts).lower().split("\n") if page.blocks else []
+    whole = "\n".join(page.texts).lower()
+    texts = whole.split("\n") if page.blocks else []
     wanted, same = letters(heading) if heading else "", list[int]()
     if heading and wanted:
         start, least, most = heading[:1], len(wanted) / MARKS, min(MARKS * len(wanted) + PIECE, MAX_HEADING_CHARS)
@@ -54,7 +56,7 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
     words = terms(heading or "")
     pieces = _pieces(squeezed(description[:MAX_DESCRIPTION].lower())) if description else []
     declared = declared if declared and len(declared) >= MIN_DECLARED else None
-    letters_of = [squeezed(text) for text in texts] if pieces or declared else []
+    letters_of = NO_LETTERS_OF_LINE.sub("", whole.replace(" ", "")).split("\n") if texts and (pieces or declared) else []
     held = counts(texts, words)
     return ReferenceHints(
         likely[0] if likely else None,
