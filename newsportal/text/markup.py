@@ -124,30 +124,15 @@ _CLOSED_BY_NEXT = frozenset("p li dt dd tr td th option tbody thead tfoot colgro
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
-_SHORT = [name for name in _VOID | _CLOSED_BY_NEXT if len(name) < 3]
-_WITHIN_NAME = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789:-", dtype=np.uint8)
-
-
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
-    """A quick look that is sure of shallow pages: every ``<`` before a letter opens, every ``</`` closes. ``tags``: the places of ``<``.
-
-    Where that is not enough, the shortest names that :func:`_depth_bound` does not count do not count either: ``br``, ``p``, ``li``."""
-    after = codes[np.minimum(tags + 1, len(codes) - 1)]
-    letter, closes = after | CAPITAL, after == SLASH
-    steps = ((letter >= ord("a")) & (letter <= ord("z"))).astype(np.int64) - closes
-    if _is_deep(steps):
-        first, second, third = (codes[np.minimum(tags + closes + place, len(codes) - 1)] | CAPITAL for place in (1, 2, 3))
-        for one, *other in map(str.encode, _SHORT):
-            last = third if other else second
-            steps[(first == one) & (second == other[0] if other else True) & ~np.isin(last, _WITHIN_NAME)] = 0
-        return _is_deep(steps)
-    return False
-
-
-def _is_deep(steps: Places) -> bool:
-    """Whether more than ``MAX_DEPTH`` elements are open at once; an end without a beginning does not count."""
-    depth = np.cumsum(steps)
-    return bool((depth - np.minimum(np.minimum.accumulate(depth), 0) > MAX_DEPTH).any())
+    """A quick look, sure of shallow pages: every ``<`` (at ``tags``) before a letter opens, but for ``<br>``, and every ``</`` closes."""
+    after, second, third = (codes[np.minimum(tags + place, len(codes) - 1)] for place in (1, 2, 3))
+    letter = after | CAPITAL
+    breaks = (letter == ord("b")) & (second | CAPITAL == ord("r")) & ((third == MORE) | (third == SLASH) | (third == ord(" ")))
+    opened = (letter >= ord("a")) & (letter <= ord("z")) & ~breaks
+    depth = np.cumsum(opened.astype(np.int64) - (after == SLASH))
+    below = np.minimum(np.minimum.accumulate(depth), 0)
+    return bool((depth - below > MAX_DEPTH).any())
 
 
 def _depth_bound(text: str) -> int:

@@ -1,7 +1,6 @@
 """A page walked once: where each element begins and ends, for every reader of the page to go through again.
 
-Asking the tree costs more than reading it: for each walk an element is wrapped and its texts are decoded anew. The steps hold both,
-except of what no reader sees (``SKIPPED``).
+Asking the tree costs more than reading it: for each walk an element is wrapped and its texts are decoded anew. The steps hold both.
 """
 
 from __future__ import annotations
@@ -28,16 +27,15 @@ Step = tuple[bool, Any, str, str | None]
 def read_steps(events: Any) -> list[Step]:
     """The steps of a walk (:func:`newsportal.text.dom.walk`): of an element in ``SKIPPED`` only that it begins and ends."""
     steps: list[Step] = []
-    step = steps.append
     for event, node in events:
         tag = node.tag
         if event == "end":
-            step((False, node, tag, node.tail))
+            steps.append((False, node, tag, node.tail))
         elif tag in SKIPPED:
             events.skip_subtree()
-            step((True, node, tag, None))
+            steps.append((True, node, tag, None))
         else:
-            step((True, node, tag, node.text))
+            steps.append((True, node, tag, node.text))
     return steps
 
 

@@ -58,16 +58,12 @@ URL_DATE: Final = re.compile(
 )
 URL_DATE_RUN: Final = re.compile(r"(?<!\d)(?P<y>20[012]\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])\d{4,10}(?!\d)")
 SCRIPT_DATE: Final = re.compile(
-    r"""[:=]\s*["']?(\d{10}(?:\d{3})?(?!\d)"""
+    r"""["'\s.,{](?:ct|publish(?:ed)?_?(?:time|date|at|on)?|pub_?(?:time|date)|create_?(?:time|date|d_?at)|release_?(?:time|date)|news_?time|display_?time"""
+    r"""|post_?(?:time|date))["']?"""
+    r"""\s*[:=]\s*["']?(\d{10}(?:\d{3})?(?!\d)"""
     r"""|(?:19|20)\d\d[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)""",
     re.IGNORECASE,
 )
-SCRIPT_NAME: Final = re.compile(
-    r"""["'\s.,{](?:ct|publish(?:ed)?_?(?:time|date|at|on)?|pub_?(?:time|date)|create_?(?:time|date|d_?at)|release_?(?:time|date)|news_?time|display_?time"""
-    r"""|post_?(?:time|date))["']?\s*$""",
-    re.IGNORECASE,
-)  # What stands before such a value, within ``NAME_CHARS``: values are rarer than words, so they are looked for first
-NAME_CHARS: Final = 80
 SURE: Final = 2.0  # A written date with a lower score is asked last: it may be of anything
 SHOWN: Final = (
     4.0  # An earlier day that the page shows beside its title is better than a day in its metadata: that of the template's last change
@@ -120,8 +116,7 @@ def day_first(language: str | None) -> bool:
 
 def script_date(html: str, fetched: datetime, zone: tzinfo) -> datetime | None:
     """The first moment that a script keeps under a name of publication: ``"publishTime": 1718000000``, ``var ct = "1581517074"``."""
-    values = (match for match in SCRIPT_DATE.finditer(html) if SCRIPT_NAME.search(html, max(0, match.start() - NAME_CHARS), match.start()))
-    for match in islice(values, MAX_TIMES):
+    for match in islice(SCRIPT_DATE.finditer(html), MAX_TIMES):
         if found := read_date(match[1], fetched, zone):
             return found
     return None
