@@ -16,7 +16,7 @@ from newsportal.text import NO_LETTERS, letters
 
 CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
-NO_LETTERS_OF_LINE: Final = re.compile(r"(?:[^\w\n]|_)+")
+LETTERS_OR_END: Final = re.compile(r"[^\W_]+|\n")
 STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
 MAX_TERMS: Final = 40
 PIECE: Final = 8  # Letters: descriptions are looked for in pieces of this length
@@ -54,7 +54,7 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
     words = terms(heading or "")
     pieces = _pieces(NO_LETTERS.sub("", description[:MAX_DESCRIPTION].lower())) if description else []
     declared = declared if declared and len(declared) >= MIN_DECLARED else None
-    letters_of = NO_LETTERS_OF_LINE.sub("", whole.replace(" ", "")).split("\n") if texts and (pieces or declared) else []
+    letters_of = "".join(LETTERS_OR_END.findall(whole.replace(" ", ""))).split("\n") if texts and (pieces or declared) else []
     held = counts(texts, words)
     return ReferenceHints(
         likely[0] if likely else None,
