@@ -26,17 +26,12 @@ Step = tuple[bool, Any, str, str | None]
 
 def read_steps(events: Any) -> list[Step]:
     """The steps of a walk (:func:`newsportal.text.dom.walk`): of an element in ``SKIPPED`` only that it begins and ends."""
-    steps: list[Step] = []
-    for event, node in events:
-        tag = node.tag
-        if event == "end":
-            steps.append((False, node, tag, node.tail))
-        elif tag in SKIPPED:
-            events.skip_subtree()
-            steps.append((True, node, tag, None))
-        else:
-            steps.append((True, node, tag, node.text))
-    return steps
+    return [  # ``skip_subtree()`` gives ``None``
+        (False, node, node.tag, node.tail)
+        if event == "end"
+        else (True, node, tag := node.tag, events.skip_subtree() if tag in SKIPPED else node.text)
+        for event, node in events
+    ]
 
 
 def steps_below(steps: Sequence[Step], top: Any) -> Sequence[Step]:
