@@ -58,8 +58,8 @@ def letters(text: str) -> str:
 
 def chinese_share(text: str) -> float:
     """The share (0 to 1) of Chinese characters among the letters of ``text``."""
-    total = sum(map(str.isalpha, text))
-    return len(CJK.findall(text)) / total if total else 0.0
+    total = sum(map(str.isalpha, text)) if (found := len(CJK.findall(text))) else 0
+    return found / total if total else 0.0
 
 
 FOLDED_PLANES = 0x30000  # characters up to here are folded: the basic plane, the supplementary and the ideographic plane

@@ -113,9 +113,10 @@ def document(page: Page) -> Document:
     """Decode and parse-on-demand a fetched page. Raises ``NotApplicable`` (``too-many-tags``, ``too-many-attributes``) for one that would
     take gigabytes. Text nodes are as many as tags, at most, and depth is bounded where it is parsed."""
     html, encoding = decode(page.body, page.content_type)
-    if html[MAX_TAGS:] and (tags := html.count("<", 0, MAX_CHARS)) > MAX_TAGS:  # a shorter page cannot have so many
+    size = len(html)  # a page of fewer characters cannot have so many tags, nor attributes, of which each has two
+    if size > MAX_TAGS and (tags := html.count("<", 0, MAX_CHARS)) > MAX_TAGS:
         raise NotApplicable("too-many-tags", f"{tags} tags, more than {MAX_TAGS}")
-    if html[MAX_ALL_ATTRIBUTES:] and (number := count_attributes(html[:MAX_CHARS])) > MAX_ALL_ATTRIBUTES:
+    if size > 2 * MAX_ALL_ATTRIBUTES and (number := count_attributes(html[:MAX_CHARS])) > MAX_ALL_ATTRIBUTES:
         raise NotApplicable("too-many-attributes", f"{number} attributes, more than {MAX_ALL_ATTRIBUTES}")
     return Document(url=page.url, html=html, encoding=encoding)
 

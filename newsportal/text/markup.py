@@ -35,7 +35,7 @@ def guarded(html: str) -> bytes:
     """``html`` as UTF-8 that can be parsed in linear time, without NUL."""
     data = html.encode("utf-8", "replace").replace(b"\x00", b"")
     codes = np.frombuffer(data, dtype=np.uint8)
-    marks = np.flatnonzero((codes == LESS) | (codes == MORE))
+    marks = np.flatnonzero((codes | 2) == MORE)  # ``<`` is ``>`` without that bit
     opens = codes[marks] == LESS
     tags = marks[opens]
     if len(tags) > MAX_TAGS and len(made := tags[_make_elements(codes, tags)]) > MAX_TAGS:
@@ -125,10 +125,11 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
-    """A quick look that is sure of shallow pages: every ``<`` before a letter opens, every ``</`` closes. ``tags``: the places of ``<``."""
-    after = codes[np.minimum(tags + 1, len(codes) - 1)]
+    """A quick look, sure of shallow pages: every ``<`` (at ``tags``) before a letter opens, but for ``<br>``, and every ``</`` closes."""
+    after, second, third = (codes[np.minimum(tags + place, len(codes) - 1)] for place in (1, 2, 3))
     letter = after | CAPITAL
-    opened = (letter >= ord("a")) & (letter <= ord("z"))
+    breaks = (letter == ord("b")) & (second | CAPITAL == ord("r")) & ((third == MORE) | (third == SLASH) | (third == ord(" ")))
+    opened = (letter >= ord("a")) & (letter <= ord("z")) & ~breaks
     depth = np.cumsum(opened.astype(np.int64) - (after == SLASH))
     below = np.minimum(np.minimum.accumulate(depth), 0)
     return bool((depth - below > MAX_DEPTH).any())

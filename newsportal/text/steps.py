@@ -24,29 +24,29 @@ Step = tuple[bool, Any, str, str | None]
 """Where an element begins (``True``) or ends: the element, its tag, and what follows as far as the next step: ``text`` or ``tail``."""
 
 
-def read_steps(events: Iterable[tuple[str, Any]]) -> list[Step]:
-    """The steps behind ``("start" | "end", element)``, as :func:`newsportal.text.dom.walk` gives them."""
-    return [(event == "start", node, node.tag, node.text if event == "start" else node.tail) for event, node in events]
+def read_steps(events: Any) -> list[Step]:
+    """The steps of a walk (:func:`newsportal.text.dom.walk`): of an element in ``SKIPPED`` only that it begins and ends."""
+    return [  # ``skip_subtree()`` gives ``None``
+        (False, node, node.tag, node.tail)
+        if event == "end"
+        else (True, node, tag := node.tag, events.skip_subtree() if tag in SKIPPED else node.text)
+        for event, node in events
+    ]
 
 
 def steps_below(steps: Sequence[Step], top: Any) -> Sequence[Step]:
-    """Those of ``top`` and what lies in it, without its end: what follows that is none of its text."""
-    nodes = [node for _, node, _, _ in steps]
-    return steps[nodes.index(top) : len(nodes) - 1 - nodes[::-1].index(top)]
+    """Those of ``top`` and what lies in it, without its end: what follows that is none of its text. None where no step is of ``top``."""
+    first = next((number for number, step in enumerate(steps) if step[1] is top), None)
+    if first is None:
+        return ()
+    return steps[first : len(steps) - 1 - next(number for number, step in enumerate(reversed(steps)) if step[1] is top)]
 
 
 def visible_lines(steps: Iterable[Step]) -> tuple[str, ...]:
     """The visible text within ``MAX_TEXT`` and ``MAX_LINES``, a cleaned line each; a tab stands where an inline element begins or ends."""
     found: list[str] = []
-    kept, hidden, ended = 0, None, True  # an end of a line behind another is none, and no text is white space alone
-    for begins, node, tag, text in steps:
-        if hidden is not None:
-            if begins or node is not hidden:
-                continue
-            hidden = None
-        elif begins and tag in SKIPPED:
-            hidden = node
-            continue
+    kept, ended = 0, True  # an end of a line behind another is none, and no text is white space alone
+    for begins, _, tag, text in steps:
         if tag in BREAKING:
             if not ended:
                 found.append("\n")

@@ -48,6 +48,11 @@ def test_the_tree_is_never_deeper_than_told() -> None:
     assert markup.MAX_DEPTH - 5 <= depth <= markup.MAX_DEPTH + 5
 
 
+def test_a_page_of_line_breaks_is_shallow_at_first_sight() -> None:
+    count_calls(dom.parse_html, "<p>行<br>")
+    assert count_calls(dom.parse_html, "<p>" + "行<br>行<BR/>行<br />" * 2_000) < 200
+
+
 def test_a_text_of_fifty_million_characters_is_cut() -> None:
     assert len(dom.text_of(dom.parse_html("<p>" + "中" * 50_000_000))) <= dom.MAX_CHARS
 

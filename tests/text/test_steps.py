@@ -41,3 +41,14 @@ def test_blocks_are_the_same_with_the_page_s_steps_and_without() -> None:
     with_steps, alone = read_blocks(body, document.steps), read_blocks(body)
     assert with_steps.texts == alone.texts == ["来源：某网 作者：某某", "次行", "一", "二", "尾"]
     assert with_steps.end == alone.end
+
+
+def test_steps_tell_of_what_no_reader_sees_only_that_it_is_there() -> None:
+    document = dom.from_text("<p>甲<svg><g><text>图</text></g></svg>乙<script>x</script></p>")
+    told = [(begins, tag, text) for begins, _, tag, text in document.steps if tag not in ("html", "body", "p")]
+    assert told == [(True, "svg", None), (False, "svg", "乙"), (True, "script", None), (False, "script", None)]
+
+
+def test_a_body_that_stands_in_the_head_is_read_all_the_same() -> None:
+    document = dom.from_text("<head><noscript><body><p>甲<svg><text>图</text></svg></p>乙</body></noscript>丙")
+    assert read_blocks(next(document.root.iter("body")), document.steps).texts == ["甲", "乙"]

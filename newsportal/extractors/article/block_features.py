@@ -160,7 +160,7 @@ class _FeatureBuilder:
                 whole = np.maximum(part[0], 1)
                 self.rows[f"{side}{width}_running"], self.rows[f"{side}{width}_linked"] = part[1] / whole, part[2] / whole
                 self.rows[f"{side}{width}_length"] = np.log1p(part[0])
-        values = np.stack(list(self.rows.values())).astype(np.float32)
+        values = np.array(list(self.rows.values()), dtype=np.float32)
         return Table(tuple(self.rows), values, self.length.astype(np.float32))
 
     def _text(self) -> None:

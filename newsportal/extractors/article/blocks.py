@@ -79,7 +79,7 @@ class Blocks:
 def read_blocks(body: dom.Element, steps: Sequence[Step] | None = None) -> Blocks:
     """Read what lies below ``body``; ``steps`` are those of its page, where it has been walked. Linear in the page; never recursive."""
     walk = _Walk(body)
-    walk.run(steps_below(steps or read_steps(dom.walk(body)), body))
+    walk.run(steps_below(steps or (), body) or steps_below(read_steps(dom.walk(body)), body))  # the page's leave out a ``body`` in ``head``
     return walk.page
 
 

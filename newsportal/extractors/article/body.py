@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -177,18 +177,16 @@ def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
 
 def with_lists(kept: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
     """``kept`` with the whole of every list that touches text: its items are short, and each alone looks like furniture."""
-    first, count = 0, len(kept)
-    while first < count:
-        last, parent = first, page.parent[page.blocks[first].box]
-        while last < count and page.nodes[box := page.blocks[last].box].tag in ITEMS and page.parent[box] == parent:
-            last += 1
+    items = [number for number, block in enumerate(page.blocks) if page.nodes[block.box].tag in ITEMS]
+    for _, group in groupby(enumerate(items), key=lambda item: (item[1] - item[0], page.parent[page.blocks[item[1]].box])):
+        numbers = [number for _, number in group]
+        first, last = numbers[0], numbers[-1] + 1
         if last - first > 1 and kept[max(first - 1, 0) : last + 1].any() and not kept[first:last].all():
             blocks = page.blocks[first:last]
             length = np.array([block.length for block in blocks])
             few_links = sum(block.linked for block in blocks) <= LIST_LINKED * length.sum()
             if few_links and (likely[first:last] * length).sum() >= LIST_LEAST * length.sum():
                 kept[first:last] = True
-        first = last if last > first else first + 1
     return kept
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -27,6 +28,7 @@ MEANINGS: Final[dict[str, str]] = {
 }  # What names mean, by the words in them; the place in this table is the bit
 _PATTERNS: Final = tuple(re.compile(pattern) for pattern in MEANINGS.values())
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD: Final = re.compile("[a-z]+")  # no pattern looks beyond the letters of a word, and words repeat where names do not
 _ANY: Final = re.compile("|".join(MEANINGS.values()))
 MAX_NAME_CHARS: Final = 200  # longer lists of classes are style sheets written out
 FIRST_TAG_BIT: Final = 16
@@ -51,19 +53,16 @@ MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements 
 
 @lru_cache(maxsize=16384)
 def named(name: str) -> int:
-    """What a name means, or several with spaces between them: the bits of all its words, most of which stand in many names."""
-    mask = 0
-    for word in name[:MAX_NAME_CHARS].split():
+    """What a name means, or several with spaces between them: the bits of all words in them, most of which stand in many names."""
+    name, mask = name[:MAX_NAME_CHARS], 0
+    for word in _WORD.findall(name if name.islower() else _CAMEL.sub("-", name).lower()):
         mask |= _meaning(word)
     return mask
 
 
 @lru_cache(maxsize=16384)
 def _meaning(word: str) -> int:
-    word = _CAMEL.sub("-", word).lower()
-    if _ANY.search(word) is None:
-        return 0
-    return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(word))
+    return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(word)) if _ANY.search(word) else 0
 
 
 def says_aside(mask: Any) -> Any:
@@ -71,9 +70,9 @@ def says_aside(mask: Any) -> Any:
     return (mask & ASIDE != 0) & ((mask & BODY == 0) | (mask & (HIDDEN | 7 << 17) != 0))
 
 
-def tags_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> frozenset[str] | None:
-    """Tags (no ``meta``, ``link``) with one of ``words`` behind one of ``attributes``, rather too many; ``None``: any tag."""
-    tags = set()
+def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> Mapping[str, Collection[str]] | None:
+    """Tags (no ``meta``, ``link``) with one of ``words``, and the ``attributes`` that it stands behind, rather too many; ``None``: any."""
+    tags: defaultdict[str, set[str]] = defaultdict(set)
     for word in words:
         at, looks = html.find(word), 0
         while at >= 0:
@@ -83,10 +82,10 @@ def tags_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("c
                 return None  # too many, or in a tag too long to look at
             before = html[start:at].lower()
             tag = TAG.match(before)
-            if tag and ">" not in before and tag[1] not in UNSEEN and any(f"{attribute}=" in before for attribute in attributes):
-                tags.add(tag[1])
+            if tag and ">" not in before and tag[1] not in UNSEEN:
+                tags[tag[1]].update(attribute for attribute in attributes if f"{attribute}=" in before)
             at = html.find(word, at + 1)
-    return frozenset(tags)
+    return {tag: found for tag, found in tags.items() if found}
 
 
 def called(document: dom.Document, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> Iterator[dom.Element]:
@@ -95,7 +94,7 @@ def called(document: dom.Document, words: Sequence[str], attributes: Sequence[st
     if tags is None or tags:
         said = re.compile("|".join(map(re.escape, words)))
         for node in document.root.iter(*(tags or ())):
-            for attribute in attributes:
+            for attribute in attributes if tags is None else tags[node.tag]:
                 if (value := node.get(attribute)) and said.search(value):
                     yield node
                     break

@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 
 from newsportal.extractors.article.blocks import Blocks
-from newsportal.text import letters
+from newsportal.text import NO_LETTERS, letters
 
 CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
-NO_LETTERS: Final = re.compile(r"[\W_]+")
+LETTERS_OR_END: Final = re.compile(r"[^\W_]+|\n")
 STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
 MAX_TERMS: Final = 40
 PIECE: Final = 8  # Letters: descriptions are looked for in pieces of this length
@@ -44,7 +44,7 @@ class ReferenceHints:
 
 def find_hints(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> ReferenceHints:
     """Look for the title, the description and the declared text in the page's blocks."""
-    texts = "\n".join(page.texts).lower().split("\n") if page.blocks else []
+    texts = (whole := "\n".join(page.texts).lower()).split("\n") if page.blocks else []
     wanted, same = letters(heading) if heading else "", list[int]()
     if heading and wanted:
         start, least, most = heading[:1], len(wanted) / MARKS, min(MARKS * len(wanted) + PIECE, MAX_HEADING_CHARS)
@@ -52,9 +52,9 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
         same = [number for number, text in near if letters(text) == wanted]
     likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
     words = terms(heading or "")
-    pieces = _pieces(squeezed(description[:MAX_DESCRIPTION].lower())) if description else []
+    pieces = _pieces(NO_LETTERS.sub("", description[:MAX_DESCRIPTION].lower())) if description else []
     declared = declared if declared and len(declared) >= MIN_DECLARED else None
-    letters_of = [squeezed(text) for text in texts] if pieces or declared else []
+    letters_of = "".join(LETTERS_OR_END.findall(whole.replace(" ", ""))).split("\n") if texts and (pieces or declared) else []
     held = counts(texts, words)
     return ReferenceHints(
         likely[0] if likely else None,
@@ -67,12 +67,12 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
 
 
 def _declared(texts: Sequence[str], letters_of: Sequence[str], declared: str) -> list[float]:
-    whole = squeezed(declared.lower())
+    whole = NO_LETTERS.sub("", declared.lower())
     if not whole:
         return [-1.0] * len(texts)
     shares = []
     for text, all_letters in zip(texts, letters_of, strict=True):
-        pieces = _pieces(squeezed(text[:MAX_DESCRIPTION]) if len(text) > MAX_DESCRIPTION else all_letters) or [all_letters]
+        pieces = _pieces(NO_LETTERS.sub("", text[:MAX_DESCRIPTION]) if len(text) > MAX_DESCRIPTION else all_letters) or [all_letters]
         shares.append(sum([piece in whole for piece in pieces]) / len(pieces))
     return shares
 
@@ -87,10 +87,6 @@ def terms(title: str) -> list[str]:
 
 def _pieces(text: str) -> list[str]:
     return [text[start : start + PIECE] for start in range(0, len(text) - PIECE + 1, PIECE)]
-
-
-def squeezed(text: str) -> str:
-    return text if text.isalnum() else NO_LETTERS.sub("", text)
 
 
 def counts(lines: Sequence[str], words: Sequence[str]) -> list[int]:
