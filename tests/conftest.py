@@ -36,7 +36,8 @@ sys.path.insert(0, str(ROOT))  # training is no part of the installed package
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # the cores have a process each already
 os.environ["SSL_CERT_FILE"] = str(ROOT / "tests" / "authority.pem")  # to read all that the Web trusts takes each connection 17 ms
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process that a test starts would compile all of newsportal
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process that a test starts would compile all of newsportal,
+sys.dont_write_bytecode = False  # and each that runs tests would rewrite the assertions of all tests: 17 s of processor time
 
 settings.register_profile(
     "newsportal",
