@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,9 @@ def pytest_collection(session: pytest.Session) -> None:
     for file in tests[int(given["workerid"].removeprefix("gw")) :: given["workercount"]]:
         folder = rewrite.get_cache_dir(file)
         rewritten = folder / f"{file.stem}{rewrite.PYC_TAIL}"
-        if not rewritten.exists() and rewrite.try_makedirs(folder):
+        if rewritten.exists() or not rewrite.try_makedirs(folder):
+            continue
+        with suppress(SyntaxError):  # whoever collects the file reports it
             source, code = rewrite._rewrite_test(file, session.config)
             rewrite._write_pyc(session.config.stash[rewrite.assertstate_key], code, source, rewritten)
 
