@@ -11,13 +11,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import scrapy.core.downloader.contextfactory  # noqa: F401  # deprecated classes look for their caller in every module: early there are few
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -35,8 +36,10 @@ sys.path.insert(0, str(ROOT / "tests"))  # import servers
 sys.path.insert(0, str(ROOT))  # training is no part of the installed package
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # the cores have a process each already
+os.environ |= dict.fromkeys(("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS"), "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # Java for seconds
 os.environ["SSL_CERT_FILE"] = str(ROOT / "tests" / "authority.pem")  # to read all that the Web trusts takes each connection 17 ms
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process that a test starts would compile all of newsportal
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process that a test starts would compile all of newsportal,
+sys.dont_write_bytecode = False  # and each that runs tests would rewrite the assertions of all tests: 17 s of processor time
 
 settings.register_profile(
     "newsportal",
@@ -59,6 +62,23 @@ LONGEST = ("test_crawl_workers", "faults/test_workers", "faults/", "services/job
 def _place(path: Path) -> int:
     name = path.relative_to(ROOT / "tests").as_posix()
     return next((place for place, begin in enumerate(LONGEST) if name.startswith(begin)), len(LONGEST))
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """In a new checkout each process of a run rewrites the assertions of a share of the tests, for all of them: else each would those of
+    all, for 15 s of processor time."""
+    given = getattr(session.config, "workerinput", None)
+    if given is None:
+        return
+    tests = sorted({file for place in session.config.args for file in (session.config.rootpath / place).rglob("test_*.py")})
+    for file in tests[int(given["workerid"].removeprefix("gw")) :: given["workercount"]]:
+        folder = rewrite.get_cache_dir(file)
+        rewritten = folder / f"{file.stem}{rewrite.PYC_TAIL}"
+        if rewritten.exists() or not rewrite.try_makedirs(folder):
+            continue
+        with suppress(SyntaxError):  # whoever collects the file reports it
+            source, code = rewrite._rewrite_test(file, session.config)
+            rewrite._write_pyc(session.config.stash[rewrite.assertstate_key], code, source, rewritten)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

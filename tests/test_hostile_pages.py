@@ -6,7 +6,7 @@ from __future__ import annotations
 import gzip
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,18 +22,18 @@ from tests.test_lying_servers import article
 pytestmark = pytest.mark.slow
 
 HEAD: Final = "<html><head><title>滨海新线今晨通车</title></head><body><h1>滨海新线今晨通车</h1>"
-HOSTILE: Final = {
-    "paragraphs": "<p>a" * 4_190_000,
-    "breaks": "<br>" * 1_000_000,
-    "divisions": "<div>" * 1_000_000,
-    "comments": "a<!-- -->" * 1_000_000,
-    "attributes": f"<i {' '.join(f'a{number}' for number in range(600))}>" * 1_700,
+HOSTILE: Final[dict[str, Callable[[], str]]] = {
+    "paragraphs": lambda: "<p>a" * 4_190_000,
+    "breaks": lambda: "<br>" * 1_000_000,
+    "divisions": lambda: "<div>" * 1_000_000,
+    "comments": lambda: "a<!-- -->" * 1_000_000,
+    "attributes": lambda: f"<i {' '.join(f'a{number}' for number in range(600))}>" * 1_700,
 }  # in a form of some kilobytes each
 REFUSED: Final = {"too-many-tags": 4, "too-many-attributes": 1}
-BORNE: Final = {
-    "one-tag": f"<p {' '.join(f'a{number}' for number in range(1_000_000))}>",
-    "deep": "<div><b>" * 24_000,
-    "entities": "a&amp;" * 1_000_000,
+BORNE: Final[dict[str, Callable[[], str]]] = {
+    "one-tag": lambda: f"<p {' '.join(f'a{number}' for number in range(1_000_000))}>",
+    "deep": lambda: "<div><b>" * 24_000,
+    "entities": lambda: "a&amp;" * 1_000_000,
 }
 """Pages that are read within bounds, whatever comes of them."""
 
@@ -58,7 +58,7 @@ class Site:
             items = "".join(f"<item><title>{page}</title><link>http://127.0.0.1:{self.port}/{page}.html</link></item>" for page in pages)
             return f'<rss version="2.0"><channel><title>x</title>{items}</channel></rss>'.encode()
         if name in HOSTILE or name in BORNE:
-            return (HEAD + {**HOSTILE, **BORNE}[name]).encode()
+            return (HEAD + {**HOSTILE, **BORNE}[name]()).encode()
         if name == "long":
             self.long_asked.set()
             return (HEAD + "<p>滨海" * 20_000).encode()
