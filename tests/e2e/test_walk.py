@@ -119,35 +119,41 @@ def pattern_of(address: str, known: dict[str, re.Pattern[str]]) -> str | None:
     return next((name for name, like in known.items() if like.fullmatch(path)), None)
 
 
-def wrong_with(page: Any, violations: Any, path: str) -> list[object]:
-    beyond = "document.documentElement.scrollWidth > innerWidth"
-    wrong: list[object] = [(path, "runs over the edge")] if page.evaluate(beyond) else []
-    if page.locator("h1").count() != 1:
-        wrong.append((path, f"{page.locator('h1').count()} main headings"))
+BEYOND = "document.documentElement.scrollWidth > innerWidth"
+SEEN = f"""({{
+    title: document.title,
+    headings: document.querySelectorAll("h1").length,
+    beyond: {BEYOND},
+    links: [...document.links ?? []].filter(link => link.origin === location.origin).map(link => link.pathname + link.search),
+}})"""
+
+
+def wrong_with(page: Any, seen: dict[str, Any], violations: Any, path: str) -> list[object]:
+    wrong: list[object] = [(path, "runs over the edge")] if seen["beyond"] else []
+    if seen["headings"] != 1:
+        wrong.append((path, f"{seen['headings']} main headings"))
     wrong += [(path, *violation) for violation in violations(page, leaving=True)]
-    return wrong + ([(path, "runs over the edge, unfolded")] if page.evaluate(beyond) else [])
+    return wrong + ([(path, "runs over the edge, unfolded")] if page.evaluate(BEYOND) else [])
 
 
 def test_every_page_that_links_lead_to_is_for_everybody(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
     known, visitor = patterns(site.app), visit("admin", **look)
-    waiting, seen, titles, wrong = [path.format(**site.ids) for path in BEGINNINGS], dict[str, int](), dict[str, set[str]](), list[object]()
+    waiting, walked, titles, wrong = [path.format(**site.ids) for path in BEGINNINGS], set[str](), dict[str, set[str]](), list[object]()
     while waiting:
         path = waiting.pop(0)
         name = pattern_of(path, known)
         kind = f"{name}?" if name and "?" in path else name
-        if kind is None or name is None or seen.get(kind):
+        if kind is None or name is None or kind in walked:
             continue
-        seen[kind] = 1
+        walked.add(kind)
         page = visitor.go(path)
         assert "500" not in "".join(visitor.faults), path
-        if not page.title():  # a file
+        seen = page.evaluate(SEEN)
+        if not seen["title"]:  # a file
             continue
-        titles.setdefault(page.title(), set()).add(name)
-        links = page.evaluate(
-            "[...document.links].filter(link => link.origin === location.origin).map(link => link.pathname + link.search)"
-        )
-        waiting += sorted(set(links))
-        wrong += wrong_with(page, violations, path)
+        titles.setdefault(seen["title"], set()).add(name)
+        waiting += sorted(set(seen["links"]))
+        wrong += wrong_with(page, seen, violations, path)
     assert not wrong
     assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}, "pages of one title"
-    assert set(known) - {kind.rstrip("?") for kind in seen} - set(NOT_REACHED) == set(), "no link leads there: name why in NOT_REACHED"
+    assert set(known) - {kind.rstrip("?") for kind in walked} - set(NOT_REACHED) == set(), "no link leads there: name why in NOT_REACHED"
