@@ -12,24 +12,12 @@ from ruamel.yaml.tokens import CommentToken
 
 from newsportal.errors import NewsportalError
 from newsportal.sources.editing import Change, add_following, cut_following, digest_of
+from newsportal.sources.models import FAMILIES
 from newsportal.sources.parts import Source
 from newsportal.sources.places import ADDRESS_KEYS, PLACES
 from newsportal.sources.reading import Unreadable, read
 from newsportal.sources.splicing import EntryChange, name_of
 from newsportal.sources.uris import VARIABLE
-
-FAMILIES: Final[Mapping[str, str]] = {
-    "topic": "topics",
-    "engine": "engines",
-    "feed": "feeds",
-    "sitemap": "sitemaps",
-    "region": "regions",
-    "forum": "forums",
-    "gallery": "galleries",
-    "list": "lists",
-    "newsletter": "newsletters",
-}
-"""How a source's key begins → the list in which it stands."""
 
 
 class NoEntry(NewsportalError):

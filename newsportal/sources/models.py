@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from pydantic import PrivateAttr, model_validator
 
@@ -189,6 +189,9 @@ class Sources(parts.Part):
         """The engine declared under this name; ``None`` means that a built-in one may be meant."""
         return next((engine for engine in self.engines if engine.name == name), None)
 
+
+FAMILIES = {get_args(Sources.model_fields[kind].annotation)[0].family: kind for kind in KINDS}
+"""How a source's key begins → the list in which it stands."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

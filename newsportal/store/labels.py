@@ -98,7 +98,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A corpus and its figures. ``active``: the version of the model in use."""
+    """A corpus and its figures."""
 
     name: str
     created: datetime
@@ -106,7 +106,7 @@ class Corpus:
     documents: int = 0
     labels: int = 0
     versions: int = 0
-    active: int | None = None
+    active: int | None = field(default=None, metadata={"description": "The version of its model that is in use."})
 
 
 CORPORA = Table(

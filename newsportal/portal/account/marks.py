@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime
-
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
@@ -21,6 +18,7 @@ from newsportal.portal.render import address, render, topic_address
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Right
 from newsportal.services.accounts.marks import MAX_NAME, SearchNotSaved, TooManyStarred
+from newsportal.store.lists import cursor, edge
 from newsportal.store.results import Story
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
@@ -28,7 +26,6 @@ open_router = APIRouter()
 
 PAGE = 30
 ACTIONS = ("read", "unread", "star", "unstar")
-CURSOR = re.compile(r"(\d{1,11})\.(\d{6})\.([0-9a-f]{1,64})")
 KEY_CHARS = 100
 
 
@@ -92,14 +89,14 @@ def undo_all(request: Request, visit: Here) -> Response:
 @router.get("/starred")
 def starred(request: Request, visit: Here) -> Response:
     accounts, person = mine(visit)
-    before = parse_cursor(visit.text("before"))
+    before = edge(visit.text("before"))
     rows = accounts.marks.starred(person, before=before, limit=PAGE + 1)
     last = rows[PAGE - 1] if len(rows) > PAGE else None
     return render(
         request,
         "starred.html",
         stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
-        next=address("/starred", before=cursor_of(*last)) if last else None,
+        next=address("/starred", before=cursor(*last)) if last else None,
         later="/starred" if before else None,
         feed=feed_addresses(visit, accounts.marks.feed_key(person)),
     )
@@ -138,21 +135,6 @@ def feed(visit: Here, ending: str) -> Response:
     found.headers["cache-control"] = f"private, {found.headers['cache-control']}"
     found.headers["referrer-policy"] = "no-referrer"
     return found
-
-
-def cursor_of(since: datetime, story_id: str) -> str:
-    return f"{int(since.timestamp())}.{since.microsecond:06}.{story_id}"
-
-
-def parse_cursor(cursor: str | None) -> tuple[datetime, str] | None:
-    """Until when, and which story; ``None`` for what is no cursor."""
-    found = CURSOR.fullmatch(cursor or "")
-    if not found:
-        return None
-    try:
-        return datetime.fromtimestamp(int(found[1]), UTC).replace(microsecond=int(found[2])), found[3]
-    except (OverflowError, ValueError):
-        return None
 
 
 MAX_UNDO = 1_500  # characters of an address that takes a removal back: it travels in a cookie

@@ -10,13 +10,15 @@ from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import log, needs
-from newsportal.portal.account.marks import cursor_of, mine, parse_cursor
+from newsportal.portal.account.marks import mine
 from newsportal.portal.api.paging import Cursor, Limit, Page
 from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, Search, SearchNotSaved, TooManyStarred
+from newsportal.store.lists import cursor as cursor_behind
+from newsportal.store.lists import edge
 from newsportal.store.results import Story
 
 router = APIRouter(tags=["Marks and searches"], dependencies=[needs(Right.KEEP)])
@@ -85,7 +87,7 @@ def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
 @router.get("/starred", summary="The starred stories, the last starred first")
 def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
     accounts, person = mine(visit)
-    before = parse_cursor(cursor)
+    before = edge(cursor)
     if cursor is not None and before is None:
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     rows = accounts.marks.starred(person, before=before, limit=limit + 1)
@@ -96,7 +98,7 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
         if (story := stories.get(story_id)) is not None
     ]
     last = rows[limit - 1] if len(rows) > limit else None
-    return Page(items=items, next=cursor_of(*last) if last else None)
+    return Page(items=items, next=cursor_behind(*last) if last else None)
 
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))

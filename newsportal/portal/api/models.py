@@ -111,25 +111,6 @@ def words(
     return words_for(store, corpus, known, label, limit)
 
 
-class CorpusOut(BaseModel):
-    name: str
-    documents: int
-    labels: int
-    versions: int
-    active: int | None = Field(description="The version of its model that is in use.")
-    created: datetime
-    note: str
-
-
-class BroughtOut(BaseModel):
-    added: int
-    relabelled: int
-    kept: int
-    same: int
-    repeated: int
-    contradicted: int
-
-
 class LabelIn(BaseModel):
     label: str | None = Field(description="Null: it is left out of training for ever.", max_length=NAME_CHARS)
 
@@ -150,14 +131,12 @@ class TrainIn(BaseModel):
     algorithm: str = Field(DEFAULT, description=f"One of: {', '.join(TRAINED)}.")
 
 
-@router.get("/corpora", summary="The corpora", response_model=list[CorpusOut])
+@router.get("/corpora", summary="The corpora")
 def corpora(portal: ThisPortal) -> list[Corpus]:
     return portal.store.corpora.all()
 
 
-@router.post(
-    "/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", response_model=BroughtOut, responses=describe(413, 422)
-)
+@router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=describe(413, 422))
 async def brought(request: Request, name: str) -> Brought:
     """The body has a document a line: text and label, and if there are any title and id. It is taken whole or not at all."""
     body = await request.body()

@@ -29,6 +29,7 @@ from newsportal.portal.request_body import Form
 from newsportal.portal.wording import calling
 from newsportal.recommend.formulas import ALPHA
 from newsportal.services.accounts import Right
+from newsportal.sources.timing import SPIDERS
 from newsportal.store.reader_views import Month
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
@@ -36,16 +37,7 @@ router = APIRouter(dependencies=[needs(Right.WATCH)])
 SHOWN = 50
 LOOKED = 500  # of so many, those are shown for which something was due
 
-SPIDERS: Final[Mapping[str, str]] = {
-    "rss": KINDS["feeds"],
-    "sitemap": KINDS["sitemaps"],
-    "hub": KINDS["regions"],
-    "forum": KINDS["forums"],
-    "gallery": KINDS["galleries"],
-    "lists": KINDS["lists"],
-    "newsletter": KINDS["newsletters"],
-    "metasearch": _("Search engines"),
-}
+NAMES: Final = {**{spider: KINDS[kind] for kind, spider in SPIDERS.items()}, "metasearch": _("Search engines")}
 
 
 @router.get("/runs")
@@ -53,7 +45,7 @@ def runs(request: Request, visit: Here) -> Response:
     """``?all=1``: also those for which nothing was due, which is most of them where a crawl goes on all day."""
     read, whole = visit.portal.store.runs(LOOKED), bool(visit.asked.get("all"))
     found = [run for run in read if whole or not run.idle]
-    kinds = {name: visit.say(kind) for name, kind in SPIDERS.items()}
+    kinds = {name: visit.say(kind) for name, kind in NAMES.items()}
     return render(request, "runs.html", runs=found[:SHOWN], idle=len(read) - len(found), whole=whole, kinds=kinds)
 
 

@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from newsportal.items import content_id
-from newsportal.portal.account.marks import cursor_of as starred_cursor
-from newsportal.portal.account.marks import mine, parse_cursor, there
+from newsportal.portal.account.marks import mine, there
 from newsportal.portal.context import MOST_DIGITS, Visit
 from newsportal.portal.language import _, translations
 from newsportal.portal.reading.feeds import base_address, feed_addresses
@@ -20,7 +19,7 @@ from newsportal.portal.reading.search import feed_of
 from newsportal.portal.reading.search_query import parse_search, search_index
 from newsportal.portal.render import address, topic_address
 from newsportal.services.accounts.marks import EVERYTHING, Search
-from newsportal.store.lists import cursor, cursor_of
+from newsportal.store.lists import cursor, cursor_of, edge
 from newsportal.store.results import Story, StoryFilter
 from newsportal.text import clean
 
@@ -233,9 +232,9 @@ class Streams:
         return [(story, cursor_of(story)) for story in page.stories], page.next is not None
 
     def _starred(self, behind: str | None) -> Page:
-        rows = self.accounts.marks.starred(self.person, before=parse_cursor(behind), limit=PAGE)
+        rows = self.accounts.marks.starred(self.person, before=edge(behind), limit=PAGE)
         stories = self._portal.store.listed([id for _, id in rows])
-        found = {stories[id].id: (stories[id], starred_cursor(since, id)) for since, id in rows if id in stories}
+        found = {stories[id].id: (stories[id], cursor(since, id)) for since, id in rows if id in stories}
         return list(found.values()), len(rows) == PAGE
 
     def _found(self, search: str, offset: int) -> Page:

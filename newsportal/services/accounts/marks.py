@@ -10,12 +10,13 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, select, update
 
 from newsportal.errors import StoreError
 from newsportal.services.accounts.base import random_id
 from newsportal.services.accounts.tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, ITEM_NUMBERS, MARKS, SEARCHES
 from newsportal.store.dialects import Part, chunks, select_in, upsert
+from newsportal.store.lists import Edge, behind
 from newsportal.store.results import Story, StoryFilter
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -101,12 +102,10 @@ class Marks(Part):
                 raise TooManyStarred(f"{MAX_STARRED} stories are starred already: take the star off some first")
             _put(connection, person_id, story_id, {"starred": now, "at": now})
 
-    def starred(self, person_id: str, *, before: tuple[datetime, str] | None = None, limit: int = 30) -> list[tuple[datetime, str]]:
+    def starred(self, person_id: str, *, before: Edge | None = None, limit: int = 30) -> list[tuple[datetime, str]]:
         """(since when, story) of the starred ones, the last starred first; ``before``: behind this one."""
         query = select(MARKS.c.starred, MARKS.c.story_id).where(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
-        if before is not None:
-            moment, story_id = before
-            query = query.where(or_(MARKS.c.starred < moment, and_(MARKS.c.starred == moment, MARKS.c.story_id < story_id)))
+        query = query.where(*behind(before, MARKS.c.starred, MARKS.c.story_id))
         rows = self._rows(query.order_by(MARKS.c.starred.desc(), MARKS.c.story_id.desc()).limit(limit))
         return [(row.starred, row.story_id) for row in rows]
 
