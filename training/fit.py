@@ -26,6 +26,7 @@ from catboost import CatBoostClassifier
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
+from newsportal.errors import NotApplicable
 from newsportal.extractors.article.best import described
 from newsportal.extractors.article.block_features import Table, features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
@@ -115,12 +116,17 @@ def read_folder(folder: Path) -> Iterator[Example]:
 
 
 def read_documents(folder: Path) -> Iterator[tuple[dom.Document, dict[str, Any]]]:
-    """The pages of a folder with their gold."""
+    """The pages of a folder with their gold; says which of them are refused."""
     for file in sorted(folder.glob("*.json")):
         gold = json.loads(file.read_text(encoding="utf-8"))
         plain, packed = file.with_suffix(".html"), file.with_suffix(".html.gz")
         html = plain.read_bytes() if plain.exists() else gzip.decompress(packed.read_bytes())
-        yield dom.document(Page(gold.get("url") or UNKNOWN, html, datetime.now(UTC))), gold
+        try:
+            document = dom.document(Page(gold.get("url") or UNKNOWN, html, datetime.now(UTC)))
+        except NotApplicable as refusal:
+            print(f"{folder.name}/{file.stem} is left out: {refusal}")
+            continue
+        yield document, gold
 
 
 def made_up_examples() -> Iterator[Example]:

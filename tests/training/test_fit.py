@@ -14,6 +14,7 @@ pytest.importorskip("catboost", reason="needs catboost: pip install newsportal[t
 from newsportal.extractors.article.block_features import features
 from newsportal.extractors.article.body import from_dict
 from newsportal.text import dom
+from newsportal.text.dom import MAX_ALL_ATTRIBUTES
 from training import fit as fitting
 from training import made_up_pages
 from training.fit import FOLDS, MADE_UP_SEED, Agreement, Example, agreement, as_dict, example_of, fit, folds, label, read_folder, summary
@@ -92,6 +93,14 @@ def test_a_folder_is_read_packed_or_plain(tmp_path: Path) -> None:
     for name, gold in (("a", ONE), ("b", TWO), ("c", "")):
         (tmp_path / f"{name}.json").write_text(json.dumps({"text": gold, "url": f"https://{name}.example/"}), encoding="utf-8")
     assert [(one.site, one.right.tolist()) for one in read_folder(tmp_path)] == [("a.example", [True, False]), ("b.example", [False, True])]
+
+
+def test_a_page_that_is_refused_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, html in (("a", '<p a="1" b="2" c="3">' * (MAX_ALL_ATTRIBUTES // 3 + 1)), ("b", f"<p>{ONE}")):
+        (tmp_path / f"{name}.html").write_text(f"<body>{html}", encoding="utf-8")
+        (tmp_path / f"{name}.json").write_text(json.dumps({"text": ONE, "url": f"https://{name}.example/"}), encoding="utf-8")
+    assert [one.site for one in read_folder(tmp_path)] == ["b.example"]
+    assert f"{tmp_path.name}/a is left out: " in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
