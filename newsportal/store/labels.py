@@ -102,11 +102,11 @@ class Corpus:
 
     name: str
     created: datetime
-    note: str = ""
-    documents: int = 0
-    labels: int = 0
-    versions: int = 0
-    active: int | None = field(default=None, metadata={"description": "The version of its model that is in use."})
+    note: str
+    documents: int
+    labels: int
+    versions: int
+    active: int | None = field(metadata={"description": "The version of its model that is in use."})
 
 
 CORPORA = Table(
