@@ -11,14 +11,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import scrapy.core.downloader.contextfactory  # noqa: F401  # deprecated classes look for their caller in every module: early there are few
-from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -62,23 +61,6 @@ LONGEST = ("test_crawl_workers", "faults/test_workers", "faults/", "services/job
 def _place(path: Path) -> int:
     name = path.relative_to(ROOT / "tests").as_posix()
     return next((place for place, begin in enumerate(LONGEST) if name.startswith(begin)), len(LONGEST))
-
-
-def pytest_collection(session: pytest.Session) -> None:
-    """In a new checkout each process of a run rewrites the assertions of a share of the tests, for all of them: else each would those of
-    all, for 15 s of processor time."""
-    given = getattr(session.config, "workerinput", None)
-    if given is None:
-        return
-    tests = sorted({file for place in session.config.args for file in (session.config.rootpath / place).rglob("test_*.py")})
-    for file in tests[int(given["workerid"].removeprefix("gw")) :: given["workercount"]]:
-        folder = rewrite.get_cache_dir(file)
-        rewritten = folder / f"{file.stem}{rewrite.PYC_TAIL}"
-        if rewritten.exists() or not rewrite.try_makedirs(folder):
-            continue
-        with suppress(SyntaxError):  # whoever collects the file reports it
-            source, code = rewrite._rewrite_test(file, session.config)
-            rewrite._write_pyc(session.config.stash[rewrite.assertstate_key], code, source, rewritten)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
