@@ -7,8 +7,8 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -84,6 +84,18 @@ class CrawlOptions:
         return {name: value for name, value in found.items() if value is not None}
 
 
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Collect no garbage until :func:`start` switches it on: what is imported stays. Afterwards the usual thresholds hold."""
+    usual = gc.get_threshold()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.enable()
+
+
 def start(process: AsyncCrawlerProcess) -> None:
     """Run the crawls of ``process`` until they end. What is loaded by now stays: looking through it for garbage again and again took a
     seventh of the processor's time."""
@@ -93,11 +105,11 @@ def start(process: AsyncCrawlerProcess) -> None:
     process.start()
 
 
+@without_garbage_collection()
 def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
     """Run the spiders in this process until they end; answers one report over all. Raises ``NewsportalError``."""
     from scrapy.crawler import AsyncCrawlerProcess
 
-    gc.disable()  # until it starts: what is imported stays
     process = AsyncCrawlerProcess(options.begin())
     crawlers = [process.create_crawler(name) for name in options.spiders]
     failures: list[BaseException] = []

@@ -97,6 +97,7 @@ def await_store(known: Sources, console: Console) -> bool:
             signal.signal(sign, handler)
 
 
+@crawl.without_garbage_collection()
 def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> WorkerExit:
     """Run the spiders until they are told to stop. Raises ``NewsportalError``."""
     from scrapy.crawler import AsyncCrawlerProcess

@@ -125,11 +125,10 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
-    """A quick look, sure of shallow pages: every ``<`` (at ``tags``) before a letter opens, but for ``<br>``, and every ``</`` closes."""
-    after, second, third = (codes[np.minimum(tags + place, len(codes) - 1)] for place in (1, 2, 3))
+    """A quick look that is sure of shallow pages: every ``<`` before a letter opens, every ``</`` closes. ``tags``: the places of ``<``."""
+    after = codes[np.minimum(tags + 1, len(codes) - 1)]
     letter = after | CAPITAL
-    breaks = (letter == ord("b")) & (second | CAPITAL == ord("r")) & ((third == MORE) | (third == SLASH) | (third == ord(" ")))
-    opened = (letter >= ord("a")) & (letter <= ord("z")) & ~breaks
+    opened = (letter >= ord("a")) & (letter <= ord("z"))
     depth = np.cumsum(opened.astype(np.int64) - (after == SLASH))
     below = np.minimum(np.minimum.accumulate(depth), 0)
     return bool((depth - below > MAX_DEPTH).any())
