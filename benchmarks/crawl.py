@@ -8,7 +8,7 @@ A process of its own serves made-up news pages of about 72 kB on twenty loopback
 - ``fetch``: Scrapy as it comes, pages fetched and thrown away;
 - ``fields``: the same, with title, date, author and paragraphs read by CSS selectors that know the template (the peer);
 - ``trafilatura``: the same, with text and metadata read by trafilatura, which knows no template (the other peer, where it is installed);
-- ``line``: newsportal as a user runs it: hub page, links, robots.txt, ``best`` without any template, classification, folding, SQLite.
+- ``line``: newsportal as a user runs it: front page, links, robots.txt, ``best`` without any template, classification, folding, SQLite.
 
 Clock and processor seconds are those of the crawling process from the spider's start to its end, imports not counted, the median of the
 repeats; the server works beside it on another core. ``--processes``: pages are read in so many others, whose processor seconds are not
@@ -189,7 +189,7 @@ def line(port: int, folder: Path, processes: int) -> tuple[Any, Any]:
     os.environ["SCRAPY_SETTINGS_MODULE"] = "newsportal.settings"
     from scrapy.utils.project import get_project_settings
 
-    regions = "\n".join(f'  - {{name: 站点{n}, prefix: "http://{host}:{port}/", category: 要闻}}' for n, host in enumerate(HOSTS))
+    regions = "\n".join(f'  - {{name: 站点{n}, prefix: "http://{host}:{port}/", category: 要闻, depth: 0}}' for n, host in enumerate(HOSTS))
     topics = "\n".join(f"  - name: {name}\n    keywords: {{any: [{name}]}}\n    engines: []" for name in ("旅游", "科技", "财经"))
     politeness = "politeness: {delay: 0, concurrency: 64, per_domain: 16, allow_private: [127.0.0.0/8]}"
     readers = f"extraction: {{processes: {processes}}}"

@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.reduction import recv_handle, send_handle
 from pathlib import Path
@@ -279,13 +280,15 @@ def _answer(task: list[bytes], seconds: float) -> list[bytes]:
 
 
 def _send(channel: Connection, parts: list[bytes]) -> None:
-    channel.send_bytes(b"%d" % len(parts))
-    for part in parts:
-        channel.send_bytes(part)
+    """One message: a part at a time would be as many turns of the threads."""
+    channel.send_bytes(b"".join((b",".join(b"%d" % len(part) for part in parts), b"\n", *parts)))
 
 
 def _receive(channel: Connection) -> list[bytes]:
-    return [channel.recv_bytes() for _ in range(int(channel.recv_bytes()))]
+    data = channel.recv_bytes()
+    place = data.index(b"\n") + 1
+    ends = list(accumulate(map(int, data[: place - 1].split(b",")), initial=place))
+    return [data[begin:end] for begin, end in pairwise(ends)]
 
 
 def _peak() -> int:

@@ -24,6 +24,9 @@ NO_LETTERS = re.compile(r"[\W_]+")
 CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Chinese characters (unified ideographs with extensions and compatibility forms)."""
 
+_CJK_RUNS = re.compile(f"{CJK.pattern}+")
+_HAN_RUNS = re.compile("[\u4e00-\u9fef]+")  # letters in every version of Unicode since 11
+
 
 def clean(text: str) -> str:
     """``text`` on one line: no invisible or control characters, every run of white space one space."""
@@ -58,7 +61,11 @@ def letters(text: str) -> str:
 
 def chinese_share(text: str) -> float:
     """The share (0 to 1) of Chinese characters among the letters of ``text``."""
-    total = sum(map(str.isalpha, text)) if (found := len(CJK.findall(text))) else 0
+    if not CJK.search(text):
+        return 0.0
+    found = len(text) - len(_CJK_RUNS.sub("", text))
+    others = _HAN_RUNS.sub("", text)
+    total = len(text) - len(others) + sum(map(str.isalpha, others))
     return found / total if total else 0.0
 
 

@@ -174,15 +174,21 @@ _COMMON: Final = (
     "日本語見方何者入間者時分前東京新聞社長国会市内年月大中小行事場合性的目氏同後思言手力部気場地全体今回以上自員"
 )
 _KOREAN: Final = "이다는가을의에를은지고하한로서기사도자시대인어리나정일과해상있보수아부전들으"
-_FOR: Final = re.compile(
-    rf"(?=[^\x00-\x7f])(?:[{_COMMON}{_KOREAN}\u3041-\u30fc\u3001\u3002\u300a-\u300f\uff0c\uff1a\uff1b\uff01\uff1f\uff08\uff09]"
-    r"|(?![\u4e00-\u9fff])(?:(?<![^\x00-\x7f])[À-ÖØ-öø-ÿŒœŠšŽž](?=[a-z\s,.;:!?])|(?<![^\x00-\x7f])[‘’“”–—…·©«»¿¡°€£](?![^\x00-\x7f])"
-    r"|[\u0430-\u044f](?=[\u0430-\u044f])|(?<=[\u0430-\u044f])[\u0430-\u044f]))"
-)  # The lookaheads skip ASCII and uncommon Chinese characters, most of a sample, in one or two steps
+_COMMON_CHARACTERS: Final = re.compile(
+    rf"[{_COMMON}{_KOREAN}\u3041-\u30fc\u3001\u3002\u300a-\u300f\uff0c\uff1a\uff1b\uff01\uff1f\uff08\uff09]"
+)
+_FITTING: Final = re.compile(  # begins with a character, so that all others are passed over at once
+    r"[À-ÖØ-öø-ÿŒœŠšŽž‘’“”–—…·©«»¿¡°€£\u0430-\u044f](?:(?<=[À-ÖØ-öø-ÿŒœŠšŽž])(?=[a-z\s,.;:!?])(?<![^\x00-\x7f].)"
+    r"|(?<=[‘’“”–—…·©«»¿¡°€£])(?![^\x00-\x7f])(?<![^\x00-\x7f].)|(?<=[\u0430-\u044f])(?=[\u0430-\u044f])|(?<=[\u0430-\u044f]{2}))"
+)
 _AGAINST: Final = re.compile(
     r"(?=[^\x00-\x7f\u4e00-\u9fff]|[\u4e00-\u9fff][\uac00-\ud7a3]|[a-zA-Z][^\x00-\x7f])(?:[\ufffd\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f]|[À-ÿ]{3}|[\u4e00-\u9fff][\uac00-\ud7a3]|[\uac00-\ud7a3][\u4e00-\u9fff]"
     r"|[\u0430-\u044f][\u0410-\u042f]|[a-zA-Z][\u4e00-\u9fff][a-zA-Z]|[\u0400-\u040f\u0450-\u045f]{2}|[a-zA-Z][\u0400-\u04ff]|[\u0400-\u04ff][a-zA-Z])"
 )
+_MAY_BE_AGAINST: Final = re.compile(
+    r"[À-ÿ\ufffd\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f\u0400-\u04ff\uac00-\ud7a3]"
+)
+_AMID_LETTERS: Final = re.compile(r"[a-zA-Z][\u4e00-\u9fff][a-zA-Z]")  # what else is in _AGAINST: most samples have neither
 
 _UNREAD: Final = re.compile("[\ufffd\x80-\x9f\ue000-\uf8ff]")
 
@@ -190,4 +196,7 @@ _UNREAD: Final = re.compile("[\ufffd\x80-\x9f\ue000-\uf8ff]")
 def _score(text: str) -> float:
     """About -1 (garbage) to 1 (a language): of the characters past ASCII, the share that speaks for the reading less that against."""
     total = len(text) - len(text.encode("ascii", "ignore"))
-    return (len(_FOR.findall(text)) - 2 * len(_AGAINST.findall(text))) / total if total else 0.0
+    if not total:
+        return 0.0
+    against = len(_AGAINST.findall(text)) if _MAY_BE_AGAINST.search(text) or _AMID_LETTERS.search(text) else 0
+    return (len(_COMMON_CHARACTERS.findall(text)) + len(_FITTING.findall(text)) - 2 * against) / total

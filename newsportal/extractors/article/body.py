@@ -39,7 +39,8 @@ class BlockModel:
     which pages. Numbers in, numbers out: nothing in the file is ever run.
 
     ``columns``: names of the features, in the order of the rows given to :meth:`likely`. ``feature`` (trees · depth) and ``border``
-    are the splits, ``leaves`` has the shape (trees, 2 ** depth)."""
+    are the splits, ``leaves`` has the shape (trees, 2 ** depth). ``distinct``: splits that no other repeats; ``place`` (depth, trees):
+    which of these each is."""
 
     columns: tuple[str, ...]
     feature: NDArray[np.intp]
@@ -47,14 +48,16 @@ class BlockModel:
     leaves: NDArray[np.float32]
     bias: float
     depth: int
+    distinct: NDArray[np.intp]
+    place: NDArray[np.intp]
 
     def likely(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """The probability of each block to be text of the article; ``rows`` has the shape (columns, blocks)."""
         trees, size = self.leaves.shape
-        leaf = np.zeros((trees, rows.shape[1]), dtype=np.uint8)
-        for level in range(self.depth):  # a level of all trees at a time, in bytes: a third less time than all at once
-            splits = slice(level, None, self.depth)
-            leaf |= (rows[self.feature[splits]] > self.border[splits, None]).view(np.uint8) << level
+        holds = (rows[self.feature[self.distinct]] > self.border[self.distinct, None]).view(np.uint8)  # half of all splits are repeated
+        leaf = holds[self.place[0]]
+        for level in range(1, self.depth):  # a level of all trees at a time, in bytes: a third less time than all at once
+            leaf |= holds[self.place[level]] << level
         places = leaf + (np.arange(trees) * size)[:, None]
         score = self.bias + self.leaves.ravel().take(places).sum(axis=0)
         likely: NDArray[np.float32] = (1 / (1 + np.exp(-score))).astype(np.float32)
@@ -72,7 +75,8 @@ def from_dict(plain: dict[str, Any]) -> BlockModel:
     fits = len(feature) == len(border) == depth * len(leaves) and depth <= MAX_DEPTH
     if not fits or feature.min(initial=0) < 0 or feature.max(initial=0) >= len(columns):
         raise ValueError("the tables of the block model do not fit together")
-    return BlockModel(columns, feature, border, leaves, float(plain["bias"]), depth)
+    _, distinct, place = np.unique(np.stack([feature, border]), axis=1, return_index=True, return_inverse=True)
+    return BlockModel(columns, feature, border, leaves, float(plain["bias"]), depth, distinct, place.reshape(len(leaves), depth).T)
 
 
 @cache

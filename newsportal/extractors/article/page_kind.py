@@ -114,6 +114,11 @@ NO_CONTENT: Final = frozenset(("captcha", "login", "soft-404", "error-page", "no
 COLUMNS: Final = tuple(f"page_is_{kind}" for kind in KINDS)  # What the probabilities of kinds are called among the features of a block
 
 
+@cache
+def _places(names: tuple[str, ...]) -> NDArray[np.intp]:
+    return np.array([NAMES.index(name) for name in names], dtype=np.intp)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PageModel:
     """``kinds``: a model for each of ``KINDS``; ``news``: whether the page is such an article as :func:`block_model` was fitted on;
@@ -125,11 +130,7 @@ class PageModel:
 
     def kind(self, figures: NDArray[np.float32]) -> PageKind:
         """``figures`` is a row of :func:`page_figures`."""
-        column = dict(zip(NAMES, figures, strict=True))
-        *said, news = (
-            float(model.likely(np.array([[column[name]] for name in model.columns], dtype=np.float32))[0])
-            for model in (*self.kinds, self.news)
-        )
+        *said, news = (float(model.likely(figures[_places(model.columns), None])[0]) for model in (*self.kinds, self.news))
         return PageKind(np.array(said, dtype=np.float32) / sum(said), news)
 
 
