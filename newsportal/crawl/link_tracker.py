@@ -26,7 +26,8 @@ from newsportal.crawl.visit_counters import utcnow as utcnow  # every part of a 
 from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
 from newsportal.messages import Message
-from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
+from newsportal.store.link_rows import Row
+from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -278,7 +279,7 @@ class LinkTracker(SourceStates):
         self._counted[link.source].discard(id_of(link))
         self._met.add(link.source)
 
-    async def _row(self, link: Link) -> LinkState | None:
+    async def _row(self, link: Link) -> Row | None:
         try:
             return (await asyncio.to_thread(self.store.links.states, [id_of(link)])).get(id_of(link))
         except StoreError:

@@ -168,11 +168,6 @@ class Scheduler(BaseScheduler):
         return True
 
     @property
-    def queues(self) -> bool:
-        """Whether there is a queue: not in a replay."""
-        return self.feeder is not None
-
-    @property
     def queue(self) -> Queue | None:
         """``None`` before it is open, and in a replay."""
         return None if self.feeder is None else self.feeder.queue
