@@ -25,6 +25,7 @@ from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # every part of a crawl asks the time here
 from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
+from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store.link_rows import Row
 from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED
@@ -207,11 +208,10 @@ class LinkTracker(SourceStates):
 
     async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
         """Whether to ask for links that the queue handed out: not if they are stored (``settled``). Counts other processes' here."""
-        try:
-            known = await asyncio.to_thread(self.stored_urls.find_stored, [name_of(link) for link in links]) if settled else set()
-        except StoreError as error:
-            logger.warning("%d links are asked for although they may be stored: %s", len(links), error)
-            known = set()
+        known = set[str]()
+        with warned(logger, "%d links are asked for although they may be stored", len(links)):
+            if settled:
+                known = await asyncio.to_thread(self.stored_urls.find_stored, [name_of(link) for link in links])
         for link in links:
             self._count_taken(link, name_of(link) in known)
             if name_of(link) in known:
@@ -289,17 +289,13 @@ class LinkTracker(SourceStates):
         row = await self._row(link)
         wait = min(FIRST_RETRY * 2 ** min(row.failures if row else 0, 10), LAST_RETRY)
         at = None if reason == "shutdown" else (utcnow() + wait).timestamp()
-        try:
+        with warned(logger, "%s will be asked for once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
-        except StoreError as error:
-            logger.warning("%s will be asked for once more: %s", link.url, error, extra={"url": link.url})
 
     async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
         """It waits no longer. If the store cannot be told, its article is found known at the next try."""
-        try:
+        with warned(logger, "%s will be asked for once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
-        except StoreError as error:
-            logger.warning("%s will be asked for once more: %s", link.url, error, extra={"url": link.url})
 
     @property
     def met(self) -> frozenset[str]:
