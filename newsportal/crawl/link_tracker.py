@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -107,7 +107,10 @@ class LinkTracker(SourceStates):
         for link in links:
             by_name.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name)) | await backoff.paused(self, list(by_name.values()))
-        known |= await self._find_titles({name: link for name, link in by_name.items() if name not in known})
+        titles = {name: link.title for name, link in by_name.items() if link.title and name not in known}
+        repeated = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())  # where that tells reposts (paper A, 3.3)
+        self._titled.update(by_name[name].source for name in repeated)
+        known |= repeated
         wanted = [link for name, link in by_name.items() if name not in known]
         requests = await self.open(wanted, spider, ask, again=again)
         stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
@@ -116,14 +119,6 @@ class LinkTracker(SourceStates):
             self.visit_counts.published(by_name[name].source, [by_name[name].published])
         fresh = tuple(link for name, link in by_name.items() if name in requests)
         return Filtered(tuple(requests[name_of(link)] for link in fresh), stale, fresh)
-
-    async def _find_titles(self, links: Mapping[str, Link]) -> set[str]:
-        """The names of links whose titles repeat a stored one, where that tells reposts (paper A, 3.3): they are not fetched."""
-        titles = {name: link.title for name, link in links.items() if link.title}
-        found = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())
-        for name in found:
-            self._titled[links[name].source] += 1
-        return found
 
     async def count_listed(
         self, entries: Iterable[tuple[str, Link]], fresh: Collection[str], known: Collection[str], broken: Iterable[Link] = ()
