@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, Final, cast
 
-from newsportal.errors import LogUnavailable, NewsportalError
+from newsportal.errors import LogUnavailable, NewsportalError, StoreError
 from newsportal.messages import Message, local
 
 FORMATS: Final = ("text", "json")
@@ -61,6 +62,15 @@ def code_of(record: logging.LogRecord) -> str | None:
         if isinstance(message, Message) and message.code != "text":
             return message.code
     return None
+
+
+@contextmanager
+def warned(logger: logging.Logger, text: str, *words: object, **extra: str) -> Iterator[None]:
+    """What the store does not take or answer within is said in the log with the reason, and left at that."""
+    try:
+        yield
+    except StoreError as error:
+        logger.warning(f"{text}: %s", *words, error, extra=extra)
 
 
 def install(form: str = "text", file: Path | None = None) -> logging.Handler:

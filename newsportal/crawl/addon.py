@@ -123,6 +123,17 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
     return found
 
 
+class OfCrawler:
+    """A component that is made of its crawler alone."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+
 class SignIns:
     """The sign-ins of the sources of one crawl: put on where a request goes out, so that queue, log and archive never have them."""
 

@@ -14,10 +14,9 @@ from scrapy import signals
 
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.crawl.reader_pool import usual_processes
-from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.items.report import Run, table
-from newsportal.logs import CONTEXT
+from newsportal.logs import CONTEXT, warned
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -106,7 +105,5 @@ class RunReport:
                 await asyncio.wait_for(self._ending.wait(), SAVE_EVERY)
 
     async def _save(self) -> None:
-        try:
+        with warned(logger, "the run report is not saved"):
             await asyncio.to_thread(self.tracker.store.save_run, self.run)
-        except StoreError as error:
-            logger.warning("the run report is not saved: %s", error)

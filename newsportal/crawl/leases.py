@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
     from newsportal.crawl.queues.base import Task
 
@@ -101,17 +101,12 @@ def marked_output(output: Any, lease: str) -> Any:
     if isinstance(output, Request):
         return marked(output, lease)
     if hasattr(output, "__aiter__"):
-        return _marked_later(output, lease)
+        return (marked(one, lease) async for one in output)
     if hasattr(output, "__await__"):
         return _marked_then(output, lease)
     if hasattr(output, "__iter__") and not isinstance(output, dict | str | bytes):
         return (marked(one, lease) for one in output)
     return output
-
-
-async def _marked_later(output: AsyncIterator[Any], lease: str) -> AsyncIterator[Any]:
-    async for one in output:
-        yield marked(one, lease)
 
 
 async def _marked_then(output: Any, lease: str) -> Any:

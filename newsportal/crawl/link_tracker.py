@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -25,8 +25,10 @@ from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # every part of a crawl asks the time here
 from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
+from newsportal.logs import warned
 from newsportal.messages import Message
-from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
+from newsportal.store.link_rows import Row
+from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -105,7 +107,10 @@ class LinkTracker(SourceStates):
         for link in links:
             by_name.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name)) | await backoff.paused(self, list(by_name.values()))
-        known |= await self._find_titles({name: link for name, link in by_name.items() if name not in known})
+        titles = {name: link.title for name, link in by_name.items() if link.title and name not in known}
+        repeated = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())  # where that tells reposts (paper A, 3.3)
+        self._titled.update(by_name[name].source for name in repeated)
+        known |= repeated
         wanted = [link for name, link in by_name.items() if name not in known]
         requests = await self.open(wanted, spider, ask, again=again)
         stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
@@ -114,14 +119,6 @@ class LinkTracker(SourceStates):
             self.visit_counts.published(by_name[name].source, [by_name[name].published])
         fresh = tuple(link for name, link in by_name.items() if name in requests)
         return Filtered(tuple(requests[name_of(link)] for link in fresh), stale, fresh)
-
-    async def _find_titles(self, links: Mapping[str, Link]) -> set[str]:
-        """The names of links whose titles repeat a stored one, where that tells reposts (paper A, 3.3): they are not fetched."""
-        titles = {name: link.title for name, link in links.items() if link.title}
-        found = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())
-        for name in found:
-            self._titled[links[name].source] += 1
-        return found
 
     async def count_listed(
         self, entries: Iterable[tuple[str, Link]], fresh: Collection[str], known: Collection[str], broken: Iterable[Link] = ()
@@ -206,11 +203,10 @@ class LinkTracker(SourceStates):
 
     async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
         """Whether to ask for links that the queue handed out: not if they are stored (``settled``). Counts other processes' here."""
-        try:
-            known = await asyncio.to_thread(self.stored_urls.find_stored, [name_of(link) for link in links]) if settled else set()
-        except StoreError as error:
-            logger.warning("%d links are asked for although they may be stored: %s", len(links), error)
-            known = set()
+        known = set[str]()
+        with warned(logger, "%d links are asked for although they may be stored", len(links)):
+            if settled:
+                known = await asyncio.to_thread(self.stored_urls.find_stored, [name_of(link) for link in links])
         for link in links:
             self._count_taken(link, name_of(link) in known)
             if name_of(link) in known:
@@ -278,7 +274,7 @@ class LinkTracker(SourceStates):
         self._counted[link.source].discard(id_of(link))
         self._met.add(link.source)
 
-    async def _row(self, link: Link) -> LinkState | None:
+    async def _row(self, link: Link) -> Row | None:
         try:
             return (await asyncio.to_thread(self.store.links.states, [id_of(link)])).get(id_of(link))
         except StoreError:
@@ -288,17 +284,13 @@ class LinkTracker(SourceStates):
         row = await self._row(link)
         wait = min(FIRST_RETRY * 2 ** min(row.failures if row else 0, 10), LAST_RETRY)
         at = None if reason == "shutdown" else (utcnow() + wait).timestamp()
-        try:
+        with warned(logger, "%s will be asked for once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
-        except StoreError as error:
-            logger.warning("%s will be asked for once more: %s", link.url, error, extra={"url": link.url})
 
     async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
         """It waits no longer. If the store cannot be told, its article is found known at the next try."""
-        try:
+        with warned(logger, "%s will be asked for once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
-        except StoreError as error:
-            logger.warning("%s will be asked for once more: %s", link.url, error, extra={"url": link.url})
 
     @property
     def met(self) -> frozenset[str]:

@@ -14,9 +14,9 @@ from scrapy import Request, Spider
 from newsportal.crawl.backoff import paused
 from newsportal.crawl.link_tracker import Filtered, LinkTracker, utcnow
 from newsportal.crawl.requests import askable, name_of
-from newsportal.errors import StoreError
 from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Link
+from newsportal.logs import warned
 from newsportal.store.threads import StoredThread
 
 logger = logging.getLogger(__name__)
@@ -91,8 +91,6 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
 
 async def refuse(tracker: LinkTracker, link: Link, reason: str) -> None:
     """``link`` leads to no photo story: it failed, and is left alone for six hours."""
-    try:
+    with warned(logger, "%s will be asked for on the next visit", link.url, url=link.url):
         await asyncio.to_thread(tracker.store.galleries.refuse, name_of(link), reason, now=utcnow())
-    except StoreError as error:
-        logger.warning("%s will be asked for on the next visit: %s", link.url, error, extra={"url": link.url})
     await tracker.fail(link, reason)

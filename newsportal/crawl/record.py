@@ -20,6 +20,7 @@ from newsportal.errors import LibraryError, ModelError, StoreError
 from newsportal.extractors import Extract, Keeper, extractor
 from newsportal.extractors.article.best import Best
 from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, PageLines, SiteKnowledge, packed, site_of, unpacked
+from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store import open_store
 
@@ -82,7 +83,7 @@ class Models:
         return cached.trouble if cached else None
 
     def _refresh(self, corpus: str, cached: _Cached) -> None:
-        try:
+        with warned(logger, "the model of %s was not asked for", corpus):  # what was loaded goes on, and the next look asks again
             version = self._store.corpora.active(corpus)
             if version == cached.version:
                 return
@@ -93,8 +94,6 @@ class Models:
                 trouble = Message("note.model-broken", version=version or 0, corpus=corpus, why=error.message)
                 logger.error("%s; activate another one (newsportal model list %s)", trouble, corpus)
             cached.version, cached.loaded, cached.trouble = version, loaded, trouble
-        except StoreError as error:  # away: what was loaded goes on, and the next look asks again
-            logger.warning("the model of %s was not asked for: %s", corpus, error)
 
     def _load(self, corpus: str, version: int) -> Loaded:
         facts = self._store.corpora.model(corpus, version).facts
@@ -131,10 +130,8 @@ class SiteMemory:
             if key not in self._extractors:
                 made: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
                 if isinstance(made, Keeper) and not isinstance(made, Best):
-                    try:
+                    with warned(logger, "what %s learnt in earlier crawls is not used", method):
                         join(method, made, self._store.learnt(method))
-                    except StoreError as error:
-                        logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
                 self._extractors[key] = made
             return self._extractors[key]
 
@@ -158,13 +155,11 @@ class SiteMemory:
 
     def keep(self, now: datetime) -> None:
         """Save what is known of the sites that were met, at the end of the crawl."""
-        try:
+        with warned(logger, "what was learnt of sites is lost"):
             self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
             for (method, _), made in list(self._extractors.items()):
                 if isinstance(made, Keeper) and not isinstance(made, Best):
                     self._store.change_learnt(method, partial(join, method, made), now=now)
-        except StoreError as error:
-            logger.warning("what was learnt of sites is lost: %s", error)
 
     def _packed_sites(self) -> Mapping[str, Mapping[str, bytes]]:
         sites: dict[str, dict[str, PageLines]] = {}

@@ -165,22 +165,19 @@ class StartUrls:
         if monotonic() < self._away_until:
             return []
         try:
-            return self._read(queue)
+            with self._explained():
+                self._kind = as_text(self._client.type(self._key))
+                if self._kind == "none" or not queue.claim(self._job, JOB_SECONDS):
+                    return []
+                values = _PEEK[self._kind](self._client, self._key) if self._kind in _PEEK else []
+                if not values:
+                    queue.release(self._job)
+                return [value if isinstance(value, bytes) else str(value).encode() for value in values]
         except FrontierUnavailable:
             if not self._clustered:
                 raise
             self._away_until = monotonic() + AWAY
             return []
-
-    def _read(self, queue: Queue) -> list[bytes]:
-        with self._explained():
-            self._kind = as_text(self._client.type(self._key))
-            if self._kind == "none" or not queue.claim(self._job, JOB_SECONDS):
-                return []
-            values = _PEEK[self._kind](self._client, self._key) if self._kind in _PEEK else []
-            if not values:
-                queue.release(self._job)
-            return [value if isinstance(value, bytes) else str(value).encode() for value in values]
 
     def drop(self, queue: Queue, values: Sequence[bytes]) -> None:
         """These have become tasks."""

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, Spider, signals
@@ -19,7 +19,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
-from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.addon import OfCrawler, SourcesAddon
 from newsportal.crawl.feeder import Feeder
 from newsportal.crawl.host_locks import Entry, Host, HostQueues
 from newsportal.crawl.leases import LEASE, PARENT, Errback
@@ -61,12 +61,12 @@ def scheduler_of(crawler: Crawler) -> Scheduler | None:
     return _SCHEDULERS.get(crawler)
 
 
-class Scheduler(BaseScheduler):
+class Scheduler(OfCrawler, BaseScheduler):
     """Without a queue (a replay) requests wait in memory, by priority."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         settings = crawler.settings
-        self._crawler = crawler
         _SCHEDULERS[crawler] = self
         self._standing = settings.getbool(STANDING)
         self._places = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
@@ -83,10 +83,6 @@ class Scheduler(BaseScheduler):
         lease = Terms().lease if addon is None else addon.sources.frontier.lease
         prefetch = max(2 * settings.getint("CONCURRENT_REQUESTS"), MIN_PREFETCH)
         self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.host_queues, self, prefetch, self._delay, lease)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     # Scrapy's side
 
@@ -166,11 +162,6 @@ class Scheduler(BaseScheduler):
             self.feeder.changed()
         self.host_queues.add(host, Entry(request, lease))
         return True
-
-    @property
-    def queues(self) -> bool:
-        """Whether there is a queue: not in a replay."""
-        return self.feeder is not None
 
     @property
     def queue(self) -> Queue | None:

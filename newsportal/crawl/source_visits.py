@@ -17,7 +17,7 @@ from scrapy.http import Response
 from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
-from newsportal.errors import StoreError
+from newsportal.logs import warned
 from newsportal.schedule import Rules, freshness, policies
 from newsportal.schedule.health import change, health, merge_visits
 from newsportal.schedule.websub import link_targets
@@ -52,20 +52,16 @@ class Timing:
 
     async def pages(self, source: str, *, usual: int) -> int:
         """Result pages of a search engine that are worth reading at this hour."""
-        try:
+        with warned(logger, "how many pages of %s are worth reading is not known", source, source=source):
             visits = await asyncio.to_thread(self._tracker.store.visits.of, source, limit=timing.LOOKED_BACK)
-        except StoreError as error:
-            logger.warning("how many pages of %s are worth reading is not known: %s", source, error, extra={"source": source})
-            return usual
-        return policies.pages(visits, utcnow(), ZoneInfo(self._tracker.sources.portal.timezone), usual=usual)
+            return policies.pages(visits, utcnow(), ZoneInfo(self._tracker.sources.portal.timezone), usual=usual)
+        return usual
 
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
         """Write when these sources are visited next, after a visit. Without a plan the usual interval holds."""
         for source in sources:
-            try:
+            with warned(logger, "the next visit of %s is not planned", source.key, source=source.key):
                 await asyncio.to_thread(self._plan, source, now)
-            except StoreError as error:
-                logger.warning("the next visit of %s is not planned: %s", source.key, error, extra={"source": source.key})
 
     def _plan(self, source: Any, now: datetime) -> None:
         store = self._tracker.store
@@ -94,10 +90,8 @@ FOR_EVER = frozenset({301, 308})  # redirects that say: do not ask here again (R
 async def note_health(tracker: LinkTracker, sources: Iterable[str], now: datetime) -> None:
     """After a visit: warn of a source whose health changed, and let one in quarantine rest."""
     for source in sources:
-        try:
+        with warned(logger, "the health of %s is not looked at", source, source=source):
             await asyncio.to_thread(_note_health, tracker, source, now)
-        except StoreError as error:
-            logger.warning("the health of %s is not looked at: %s", source, error, extra={"source": source})
 
 
 def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
@@ -138,10 +132,8 @@ async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: s
     if not hub or not _is_hub_url(hub) or not _is_hub_url(topic) or not sources.schedule.websub or not sources.portal.url:
         return
     tracker.visit_counts.hub(source, hub)
-    try:
+    with warned(logger, "the hub of %s is not remembered", source, source=source):
         await asyncio.to_thread(_save_subscription, tracker, source, hub, topic)
-    except StoreError as error:
-        logger.warning("the hub of %s is not remembered: %s", source, error, extra={"source": source})
 
 
 def _is_hub_url(url: str) -> bool:

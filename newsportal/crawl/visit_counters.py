@@ -19,6 +19,7 @@ from newsportal.crawl import backoff
 from newsportal.errors import StoreError
 from newsportal.items.report import COUNTERS, SourceReport
 from newsportal.items.visits import COUNTED, Visit, newest
+from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store.results import SourceState
 from newsportal.store.store import Store
@@ -215,10 +216,8 @@ class SourceStates:
     async def pause_now(self, source: str, until: datetime) -> None:
         """The same, for other workers, too."""
         self.pause(source, until)
-        try:
+        with warned(logger, "other workers are not told that %s rests", source, source=source):
             await asyncio.to_thread(lambda: self.store.save_source_state(replace(self.store.source_state(source), rest_until=until)))
-        except StoreError as error:
-            logger.warning("other workers are not told that %s rests: %s", source, error, extra={"source": source})
 
     async def is_paused(self, source: str) -> bool:
         """Whether some worker was asked to leave ``source`` alone; not while the store is away."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 from urllib.parse import urljoin
@@ -56,11 +56,7 @@ class Archive:
 
     def part(self, urls: Sequence[str]) -> IndexPart:
         assert self.index is not None
-        names = [name for name in map(key, urls) if name in self.index.at]
-        at, payload = self.index.at, self.index.payload
-        return replace(
-            self.index, at={name: at[name] for name in names}, payload={name: payload[name] for name in names if name in payload}
-        )
+        return self.index.part(urls)
 
 
 def scan(shared: Shared, path: str) -> Archive:

@@ -113,6 +113,10 @@ class Index(Protocol):
     def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
         """Build anew beside the present index, then swap: searches go on meanwhile. Answers the number of articles."""
 
+    def needs_rebuild(self) -> bool:
+        """Whether some words are found by their characters alone, since the index was cut by another segmenter or other own words; or
+        more of it is of deleted articles than of others."""
+
     def position(self) -> int:
         """The change log position up to which everything is indexed."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from newsportal.errors import SearchError
 from newsportal.items import content_id
+from newsportal.search.base import Index
 from newsportal.search.counting import TOPIC_BREAK
 from newsportal.search.match import Place, label
 from newsportal.search.suggesting import Offer, offers
@@ -93,17 +93,7 @@ def cuts() -> int:
 log = logging.getLogger(__name__)
 
 
-class Renewable(Protocol):
-    """What renewing needs of an index."""
-
-    def needs_rebuild(self) -> bool:
-        """Whether some words are found by their characters alone, since the index was cut by another segmenter or other own words; or
-        more of it is of deleted articles than of others."""
-
-    def rebuild(self, store: Store) -> Any: ...
-
-
-def renew(index: Renewable, store: Store) -> None:
+def renew(index: Index, store: Store) -> None:
     """Build ``index`` anew if it needs to be. If another process does the same and is done first, its result is in use."""
     if not index.needs_rebuild():
         return

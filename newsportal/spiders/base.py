@@ -80,7 +80,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     def _queue(self) -> Queue | None:
         """The queue of requests; ``None`` in a replay, and where another scheduler was chosen. Raises ``FrontierUnavailable``."""
         scheduler = scheduler_of(self.crawler)
-        if scheduler is None or not scheduler.queues:
+        if scheduler is None or scheduler.feeder is None:
             return None
         if scheduler.queue is None:
             raise FrontierUnavailable("the queue of requests is not open yet")

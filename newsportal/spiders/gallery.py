@@ -16,15 +16,16 @@ from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.list_filters import NO_PICTURES, filter_galleries, refuse
 from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
-from newsportal.errors import NotApplicable, StoreError
+from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
 from newsportal.extractors.gallery.links import Entry, entries
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.extractors.pages import read_gallery
 from newsportal.items import Gallery, GalleryPage, Link, Page
+from newsportal.logs import warned
 from newsportal.sources import Gallery as Source
-from newsportal.spiders.base import NewsSpider
+from newsportal.spiders.base import NewsSpider, logger
 from newsportal.spiders.command_line import SAMPLE
 from newsportal.spiders.fetcher import PageUnavailable, page_of
 from newsportal.spiders.image_fetcher import StoryImages, image_bytes
@@ -101,13 +102,11 @@ class GallerySpider(NewsSpider):
         link, source = request.cb_kwargs.get("link"), request.cb_kwargs.get("source")
         if link is None or source is None:
             return request
-        try:
+        wanted: list[str] = []
+        with warned(logger, "%s is asked for anew", request.url, url=request.url):
             reading = await self.reading(source, link)
-        except StoreError as error:
-            self.logger.warning("%s is asked for anew: %s", request.url, error, extra={"url": request.url})
-            return request
-        first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
-        wanted = [*first, *reading.wanted()]
+            first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
+            wanted = [*first, *reading.wanted()]
         return self.first_request(wanted[0], link, source, asked=wanted[0]) if wanted else request
 
     async def reading(self, source: Source, link: Link) -> StoryVisit:
@@ -139,12 +138,8 @@ class GallerySpider(NewsSpider):
         await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._keep(reading))
         if reading.met:
             self._count(reading)
-            try:
+            with warned(logger, "%s is put together without what other workers kept", link.url, url=link.url):
                 reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
-            except StoreError as error:
-                self.logger.warning(
-                    "%s is put together without what other workers kept: %s", reading.link.url, error, extra={"url": reading.link.url}
-                )
             return await self.images.complete(await asyncio.to_thread(reading.story))
         # not even the first page can be had or read; an index page met as a story is counted and left
         lost = next(iter(reading.lost.values()), None)
@@ -169,14 +164,10 @@ class GallerySpider(NewsSpider):
         """Into the store at once, unless the story is whole, or has one page alone: then it is written in a moment."""
         if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
             return
-        try:
+        with warned(logger, "pages of %s are not kept before it is complete", reading.link.url, url=reading.link.url):
             for page in [page for page in reading.met if page.url not in reading.earlier]:
                 reading.earlier.add(page.url)
                 await asyncio.to_thread(self.tracker.store.galleries.put, reading.name, page, now=utcnow())
-        except StoreError as error:
-            self.logger.warning(
-                "pages of %s are not kept before it is complete: %s", reading.link.url, error, extra={"url": reading.link.url}
-            )
 
     def _count(self, reading: StoryVisit) -> None:
         """A story is one entry, however many pages it has."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.items.visits import Visit
+from newsportal.logs import warned
 from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
@@ -133,11 +134,9 @@ class Visiting:
             seconds = ((opened.idle_since or now) - opened.began).total_seconds()
             self._tracker.took(source, seconds)
             parts.append(Visit(source, now, seconds=seconds))
-        try:
+        with warned(logger, "what %d visits brought is not remembered", len(parts)):
             if parts:
                 await asyncio.to_thread(self._tracker.store.visits.join, parts)
-        except StoreError as error:
-            logger.warning("what %d visits brought is not remembered: %s", len(parts), error)
 
     async def end(self, source: str) -> None:
         """The visit is over: somebody else may have the next one."""
@@ -153,10 +152,8 @@ class Visiting:
 
     async def forget(self) -> None:
         """Let old visits go."""
-        try:
+        with warned(logger, "old visits are not forgotten"):
             await asyncio.to_thread(self._tracker.store.visits.forget, utcnow() - MAX_AGE)
-        except StoreError as error:
-            logger.warning("old visits are not forgotten: %s", error)
 
     async def _watch(self) -> None:
         written = forgotten = asyncio.get_running_loop().time()

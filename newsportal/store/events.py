@@ -294,7 +294,15 @@ def _outdated(connection: Connection) -> set[str]:
 
 def _refresh(connection: Connection, ids: Collection[str]) -> None:
     """Work out the figures of events from their stories; an event without any goes, unless an editor named or pinned it."""
-    figures, sites = _stories_of(connection, ids), _sites_of(connection, ids)
+    columns = select(EVENT_STORIES.c.event_id, *(STORIES.c[name] for name in ("id", "sites", "moment", "heat")))
+    seen = columns.join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id).where(STORIES.c.count > 0)
+    figures: dict[str, list[RowMapping]] = {}  # of the stories that readers see
+    for found in select_in(connection, seen, EVENT_STORIES.c.event_id, ids):
+        figures.setdefault(found["event_id"], []).append(found)
+    publishers = select(EVENT_STORIES.c.event_id, func.count(ARTICLES.c.publisher.distinct()).label("number"))
+    told = publishers.join(ARTICLES, ARTICLES.c.story_id == EVENT_STORIES.c.story_id).where(unindexed(ARTICLES.c.hidden).is_(None))
+    counted = select_in(connection, told.group_by(EVENT_STORIES.c.event_id), EVENT_STORIES.c.event_id, ids)
+    sites = {found["event_id"]: found["number"] for found in counted}
     number = connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "changed")) or 0
     for number, id in enumerate(sorted(ids), number + 1):  # noqa: B020  the last one is written below
         row = update(EVENTS).where(EVENTS.c.id == id)
@@ -313,20 +321,3 @@ def _refresh(connection: Connection, ids: Collection[str]) -> None:
         plain = (EVENTS.c.title.is_(None), EVENTS.c.pinned.is_(None), EVENTS.c.id.not_in(held.scalar_subquery()))
         connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(chunk), *plain))
     upsert(connection, EVENT_POSITION, [{"name": "changed", "seq": number}], update=("seq",))
-
-
-def _stories_of(connection: Connection, ids: Collection[str]) -> dict[str, list[RowMapping]]:
-    """Event -> its stories that readers see."""
-    columns = select(EVENT_STORIES.c.event_id, *(STORIES.c[name] for name in ("id", "sites", "moment", "heat")))
-    wanted = columns.join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id).where(STORIES.c.count > 0)
-    found: dict[str, list[RowMapping]] = {}
-    for row in select_in(connection, wanted, EVENT_STORIES.c.event_id, ids):
-        found.setdefault(row["event_id"], []).append(row)
-    return found
-
-
-def _sites_of(connection: Connection, ids: Collection[str]) -> dict[str, int]:
-    number = func.count(ARTICLES.c.publisher.distinct()).label("number")
-    told = select(EVENT_STORIES.c.event_id, number).join(ARTICLES, ARTICLES.c.story_id == EVENT_STORIES.c.story_id)
-    wanted = told.where(unindexed(ARTICLES.c.hidden).is_(None)).group_by(EVENT_STORIES.c.event_id)
-    return {row["event_id"]: row["number"] for row in select_in(connection, wanted, EVENT_STORIES.c.event_id, ids)}

@@ -38,7 +38,7 @@ def spider(tmp_path: Path) -> Any:
     made = RssSpider()
     made._set_crawler(crawler)
     queue = open_queue(load(path), crawler.settings, "rss", made.tracker.store.links)
-    scheduler._SCHEDULERS[crawler] = SimpleNamespace(queues=True, queue=queue)  # type: ignore[assignment]
+    scheduler._SCHEDULERS[crawler] = SimpleNamespace(feeder=True, queue=queue)  # type: ignore[assignment]
     yield made
     made.tracker.store.close()
 

@@ -716,7 +716,7 @@ class TestMemory:
         assert store.links.release("feed:快讯") == ["1"]
         assert store.links.waiting() == []
         row = store.links.states(["1"])["1"]
-        assert (row.over, row.reason, row.not_before) == (False, "http-503", None)
+        assert (row.state, row.reason, row.not_before) == ("ready", "http-503", None)
 
     def test_feed_entries_are_held_back_from_the_queue(self, store: Store) -> None:
         store.links.open("rss", [Task("1", "", "entry", source="feed:快讯", link=True)], since=0.0, held=["1"])

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from newsportal.crawl.addon import SignIns
+from newsportal.crawl.addon import OfCrawler, SignIns
 from newsportal.text.dom import decode
 
 MAX_PAGE = 200_000  # Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched.
@@ -96,15 +95,11 @@ def _demanded(body: bytes) -> str | None:
     return "login" if LOGIN.fullmatch(first) and PASSWORD.search(body) else None
 
 
-class ChallengeMiddleware:
+class ChallengeMiddleware(OfCrawler):
     """Turns such answers to a source's requests into counted failures. Engines recognise their own, and rest."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._sign_ins = SignIns(crawler)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises :class:`ChallengePage`."""

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.downloadermiddlewares import redirect
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import IgnoreRequest
 
+from newsportal.crawl.addon import OfCrawler
 from newsportal.crawl.backoff import RetryAfter
 from newsportal.crawl.host_locks import Ending, HostPaused
 from newsportal.crawl.leases import LEASE, marked
 from newsportal.crawl.requests import host_of
-from newsportal.crawl.scheduler import Scheduler, scheduler_of
+from newsportal.crawl.scheduler import scheduler_of
 from newsportal.schedule.freshness import retry_after
 
 if TYPE_CHECKING:
@@ -51,25 +52,17 @@ class NotNow(IgnoreRequest):
         self.reason = reason
 
 
-class TurnsMiddleware:
+class TurnsMiddleware(OfCrawler):
     """The innermost downloader middleware: whatever asks a host holds it, robots.txt, pictures and further pages too. A host that asks
     for it (``newsportal.crawl.backoff``) is left alone by all processes."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._rests = RetryAfter()
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    @property
-    def _scheduler(self) -> Scheduler | None:
-        return scheduler_of(self._crawler)
 
     async def process_request(self, request: Request) -> None:
         """Raises :class:`NotNow`."""
-        if (scheduler := self._scheduler) is None:
+        if (scheduler := scheduler_of(self._crawler)) is None:
             return
         try:
             await scheduler.acquire_host(request)
@@ -79,7 +72,7 @@ class TurnsMiddleware:
             raise NotNow("shutdown", f"{request.url} is not asked for: the crawl ends") from error
 
     def process_response(self, request: Request, response: Response) -> Response:
-        if (scheduler := self._scheduler) is None:
+        if (scheduler := scheduler_of(self._crawler)) is None:
             return response
         host = host_of(request.url)
         if response.status not in PATIENT:

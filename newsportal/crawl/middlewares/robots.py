@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from time import monotonic
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
+from newsportal.crawl.addon import OfCrawler
 from newsportal.errors import EgressDenied
 from newsportal.net.egress.robots import MAX_DELAY, Rules, product_token, rules_from
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 
@@ -46,18 +46,14 @@ class RobotsDenied(IgnoreRequest):
         self.passing = reason != "robots" if passing is None else passing
 
 
-class ObeyingMiddleware:
+class ObeyingMiddleware(OfCrawler):
     """What the middlewares share that obey sites, as ``request.meta["obey_robots"]`` says, else the setting ``ROBOTSTXT_OBEY``."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         settings = crawler.settings
-        self._crawler = crawler
         self._obey = settings.getbool("ROBOTSTXT_OBEY")
         self._token = settings.get("ROBOTSTXT_USER_AGENT") or product_token(settings.get("USER_AGENT") or "")
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def _obeys(self, request: Request) -> bool:
         if not request.url.startswith("http"):  # a mailbox has no robots.txt
@@ -115,11 +111,16 @@ class RobotsMiddleware(ObeyingMiddleware):
     async def _fetch(self, url: str, request: Request) -> Rules:
         """Follows redirects itself, to know when they are too many: then there is no robots.txt (RFC 9309, 2.3.1.2)."""
         self._count("robots/requests")
+        if (engine := self._crawler.engine) is None:
+            raise RuntimeError("requests before the engine has started")
+        meta = {"obey_robots": False, "dont_redirect": True, "max_retry_times": 1}
+        if "verify_certificate" in request.meta:
+            meta["verify_certificate"] = request.meta["verify_certificate"]
         target = b""
         for hop in range(MAX_REDIRECTS + 1):
             try:
                 url = urljoin(url, target.decode("utf-8", "replace").strip())
-                response = await self._ask(url, request)
+                response = await engine.download_async(Request(url, priority=PRIORITY, callback=NO_CALLBACK, dont_filter=True, meta=meta))
             except EgressDenied as error:
                 if hop == 0:
                     raise  # the pages lie at the same address
@@ -133,15 +134,6 @@ class RobotsMiddleware(ObeyingMiddleware):
                 self._count(f"robots/status/{response.status}")
                 return rules_from(response.status, response.body, self._token)
         return Rules(agent=self._token)
-
-    async def _ask(self, url: str, request: Request) -> Response:
-        meta = {"obey_robots": False, "dont_redirect": True, "max_retry_times": 1}
-        if "verify_certificate" in request.meta:
-            meta["verify_certificate"] = request.meta["verify_certificate"]
-        asking = Request(url, priority=PRIORITY, callback=NO_CALLBACK, dont_filter=True, meta=meta)
-        if self._crawler.engine is None:
-            raise RuntimeError("requests before the engine has started")
-        return await self._crawler.engine.download_async(asking)
 
     def _unreachable(self, detail: str, cause: str = Rules.cause) -> Rules:
         self._count("robots/unreachable")

@@ -122,7 +122,11 @@ class RedisQueue(Queue):
             answer.pushed |= one.pushed
             answer.lost |= one.lost
             answer.holds |= one.holds
-        self._leave_lanes(order.ended | answer.lost)
+        ended = order.ended | answer.lost
+        for lane in [lane for lane, id in self._lanes.items() if id in ended]:
+            del self._lanes[lane]
+            with suppress(FrontierUnavailable):
+                self.release(f"lane:{self.name}:{lane}")
         for part in told.keys() & self._last.keys():  # a node that was away names freed hosts again, and they are freed again
             last, free = self._last[part], told[part].free
             held = {host: seconds for host, seconds in last.held.items() if host not in free}
@@ -151,7 +155,9 @@ class RedisQueue(Queue):
     def _take(self, number: int, order: Order, answer: Answer) -> None:
         leases: list[Lease] = []
         errors = []
-        for asked, part in enumerate(self._in_turn()):
+        self._turn = (self._turn + 1) % len(self.parts)  # another one is first each time, but for one that drains for a suspect
+        turned = [*self.parts[self._turn :], *self.parts[: self._turn]]
+        for asked, part in enumerate(sorted(turned, key=lambda part: not part.draining)):
             room = self._allowed(part, number - len(leases))
             if room <= 0 and asked >= LOOKS and part in self._last:
                 continue
@@ -241,12 +247,6 @@ class RedisQueue(Queue):
         number = int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
         return self.parts[number % len(self.parts)]
 
-    def _in_turn(self) -> list[Partition]:
-        """All partitions, another one first each time; one that drains for a suspect before all."""
-        self._turn = (self._turn + 1) % len(self.parts)
-        turned = [*self.parts[self._turn :], *self.parts[: self._turn]]
-        return sorted(turned, key=lambda part: not part.draining)
-
     def _allowed(self, part: Partition, left: int) -> int:
         """How many requests of this partition may be taken now."""
         suspect = any(tries >= SUSPECT_TRIES for one in self.parts for tries in one.leased.values())
@@ -320,12 +320,6 @@ class RedisQueue(Queue):
             self._at(part, lambda part: part.exchange(Order(back=[([id], part.now + LANE_WAIT)])))
         part.leased.pop(id, None)
         return False
-
-    def _leave_lanes(self, ids: Collection[str]) -> None:
-        for lane in [lane for lane, id in self._lanes.items() if id in ids]:
-            del self._lanes[lane]
-            with suppress(FrontierUnavailable):
-                self.release(f"lane:{self.name}:{lane}")
 
 
 class UnbackedQueue(RedisQueue):

@@ -140,7 +140,10 @@ def take(turn: Turn, taking: Taking) -> None:
     if concerns.rested:
         table_workers.ripen(turn, taking.ahead)
     if taking.number > 0:
-        _fill(turn, taking, concerns)
+        if not (concerns.suspects and _take_suspect(turn, taking)):
+            share, own, poorer = _poorer(turn) if concerns.poor else (MANY, 0, [])
+            taking.answer.yielded |= _reserve(turn, own - share, poorer)
+            _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
         turn.settle()
     hungry = len(taking.answer.leases) < taking.number
     prolonged = hungry and (concerns.hungry or 0.0) > turn.ticks + HUNGER / 2
@@ -162,14 +165,6 @@ def _look_ahead(turn: Turn, taking: Taking) -> None:
         full = 0 < taking.number <= len(answer.leases)
         waits.append(0.0 if full else POLL if taking.delay <= 0 else min(POLL, taking.delay))
     answer.waiting, answer.soon = int(waiting), min(waits, default=None)
-
-
-def _fill(turn: Turn, taking: Taking, concerns: Any) -> None:
-    if concerns.suspects and _take_suspect(turn, taking):
-        return
-    share, own, poorer = _poorer(turn) if concerns.poor else (MANY, 0, [])
-    taking.answer.yielded |= _reserve(turn, own - share, poorer)
-    _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
 
 
 def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:

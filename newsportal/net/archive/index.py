@@ -10,7 +10,7 @@ import re
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Self
@@ -73,6 +73,11 @@ class IndexPart:
             index.unpack()
         index._at, index._payload = dict(self.at), dict(self.payload)
         return index
+
+    def part(self, urls: Iterable[str]) -> IndexPart:
+        names = [name for name in map(key, urls) if name in self.at]
+        payload = {name: self.payload[name] for name in names if name in self.payload}
+        return replace(self, at={name: self.at[name] for name in names}, payload=payload)
 
 
 def key(url: str) -> str:
@@ -141,9 +146,7 @@ class Index:
 
     def part(self, urls: Iterable[str]) -> IndexPart:
         """What of it is needed to read the answers of these URLs."""
-        names = [name for name in map(key, urls) if name in self._at]
-        at = {name: self._at[name] for name in names}
-        return IndexPart(str(self.path), at, {name: self._payload[name] for name in names if name in self._payload}, self._one_stream)
+        return IndexPart(str(self.path), self._at, self._payload, self._one_stream).part(urls)
 
     def get(self, url: str, max_bytes: int | None = None) -> Recorded | None:
         """The last answer of ``url``, its body no longer than ``max_bytes``; ``None`` if the file has none."""

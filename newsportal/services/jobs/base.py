@@ -101,7 +101,3 @@ class Runner(Protocol):
 
 def new_id() -> str:
     return token_hex(ID_BYTES)
-
-
-def settings_of(id: str, more: Mapping[str, str]) -> dict[str, str]:
-    return {**more, "NEWSPORTAL_RUN_ID": id}

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from newsportal.errors import NewsportalError, RunnerRefused, RunnerUnavailable
-from newsportal.services.jobs.base import CRAWL, LOCAL, Job, Row, State, Wanted, new_id, settings_of
+from newsportal.services.jobs.base import CRAWL, LOCAL, Job, Row, State, Wanted, new_id
 from newsportal.services.jobs.records import Records, alive, born, end_process
 from newsportal.services.jobs.reporting import VARIABLE
 
@@ -128,7 +128,7 @@ class LocalRunner:
         command = [sys.executable, "-m", "scrapy", "crawl", wanted.subject]
         for name, value in wanted.arguments().items():
             command += ["-a", f"{name}={value}"]
-        for name, value in settings_of(id, self._settings).items():
+        for name, value in (self._settings | {"NEWSPORTAL_RUN_ID": id}).items():
             command += ["-s", f"{name}={value}"]
         return command
 

@@ -22,7 +22,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, RunnerRefused, RunnerUnavailable
 from newsportal.net import egress
 from newsportal.net.egress import Answer
-from newsportal.services.jobs.base import Job, State, Wanted, settings_of
+from newsportal.services.jobs.base import Job, State, Wanted
 from newsportal.services.jobs.records import Records
 
 CONFIGURATION = "scrapy.cfg"
@@ -231,7 +231,7 @@ class ScrapydRunner:
         elif self._server.get("status", job=id, project=self.project).get("currstate"):
             return  # the answer to an earlier try was lost, the job was not
         fields = [("project", self.project), ("spider", wanted.subject), ("jobid", id), *wanted.arguments().items()]
-        fields += [("setting", f"{name}={value}") for name, value in settings_of(id, self._settings).items()]
+        fields += [("setting", f"{name}={value}") for name, value in (self._settings | {"NEWSPORTAL_RUN_ID": id}).items()]
         self._server.post("schedule", fields)
 
     def jobs(self) -> list[Job]:
