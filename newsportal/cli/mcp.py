@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from newsportal.cli.context import open_record
-from newsportal.cli.options import SourcesFile
+from newsportal.cli.options import SourcesFile, open_record
 from newsportal.errors import NewsportalError
 from newsportal.portal.app import create_app
 from newsportal.portal.background import Follower
