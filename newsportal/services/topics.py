@@ -70,7 +70,17 @@ def put(draft: Draft, before: str | None = None) -> Change:
     """Write a new topic, or the one that was called ``before``; sources that name it follow."""
 
     def change(document: CommentedMap) -> None:
-        values = _values(draft)
+        # Key → value; ``None`` where the default says it. Pages that are no number stay as they were typed, for the check to complain of.
+        pages = (draft.pages or "").strip()
+        values = {
+            "name": draft.name,
+            "enabled": None if draft.enabled else False,
+            "keywords": draft.keywords,
+            "query": list(draft.query) or None,
+            "engines": list(draft.engines) or None,
+            "breadth": int(pages) if pages.isdecimal() else draft.pages if pages else None,
+            "auto_classify": True if draft.auto_classify else None,
+        }
         if before is None:
             append(document, "topics", {key: value for key, value in values.items() if value is not None})
             return
@@ -125,20 +135,6 @@ def _index_of(document: CommentedMap, name: str) -> int:
         if isinstance(entry, dict) and str(entry.get("name", "")).strip() == name:
             return at
     raise NoSuchTopic(name)
-
-
-def _values(draft: Draft) -> dict[str, Any]:
-    """Key → value; ``None`` where the default says it. Pages that are no number stay as they were typed, for the check to complain of."""
-    pages = (draft.pages or "").strip()
-    return {
-        "name": draft.name,
-        "enabled": None if draft.enabled else False,
-        "keywords": draft.keywords,
-        "query": list(draft.query) or None,
-        "engines": list(draft.engines) or None,
-        "breadth": int(pages) if pages.isdecimal() else draft.pages if pages else None,
-        "auto_classify": True if draft.auto_classify else None,
-    }
 
 
 def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:

@@ -60,7 +60,11 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
         if place:
             add_following(entries, following, place - 1)
         elif entries:
-            _lead(document, kind, following)
+            # Let comment lines stand before the first entry of the list ``kind``.
+            if lines := [line.strip() for line in following.splitlines() if line.strip()]:
+                tokens = document.ca.items.setdefault(kind, [None, None, None, None])
+                column = CommentMark(max(0, document[kind].lc.col or 0))
+                tokens[3] = [*_leading(document, kind), *(CommentToken(f"{line}\n", column, None) for line in lines)]
         else:
             following = "".join(token.value for token in _leading(document, kind)) + following
             document.ca.items.pop(kind, None)
@@ -165,14 +169,6 @@ def _drop_key(entry: CommentedMap, key: str) -> None:
     entry.ca.items.pop(key, None)
     if place:
         add_following(entry, following, keys[place - 1])
-
-
-def _lead(document: CommentedMap, kind: str, comments: str) -> None:
-    """Let comment lines stand before the first entry of the list ``kind``."""
-    if lines := [line.strip() for line in comments.splitlines() if line.strip()]:
-        tokens = document.ca.items.setdefault(kind, [None, None, None, None])
-        column = CommentMark(max(0, document[kind].lc.col or 0))
-        tokens[3] = [*_leading(document, kind), *(CommentToken(f"{line}\n", column, None) for line in lines)]
 
 
 def _leading(document: CommentedMap, kind: str) -> list[CommentToken]:
