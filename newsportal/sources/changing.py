@@ -33,7 +33,7 @@ def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None 
     within. The change raises ``NoEntry``, and ``EntryChanged`` if its :func:`entry_digest` is not ``seen``."""
 
     def change(document: CommentedMap) -> None:
-        _update(_found(document, kind, name, seen)[1], values)
+        _update(found_entry(document, kind, name, seen)[1], values)
 
     return EntryChange("set", kind, name, change)
 
@@ -54,7 +54,7 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
     """Take an entry away, with the comments inside it; those behind it stay. The change raises as that of :func:`set_entry`."""
 
     def change(document: CommentedMap) -> None:
-        place, entry = _found(document, kind, name, seen)
+        place, entry = found_entry(document, kind, name, seen)
         entries, following = document[kind], cut_following(entry)
         del entries[place]
         if place:
@@ -128,7 +128,8 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
     return [key for key in changed if key in where or VARIABLE.search(json.dumps(values[key], default=str))]
 
 
-def _found(document: CommentedMap, kind: str, name: str, seen: str | None) -> tuple[int, CommentedMap]:
+def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
+    """The place of an entry in its list, and the entry itself. Raises as the change of :func:`set_entry`."""
     for place, entry in enumerate(document.get(kind) or ()):
         if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:
             if seen not in (None, entry_digest(entry)):
