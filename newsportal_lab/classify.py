@@ -11,8 +11,7 @@ import typer
 
 from newsportal.classify import base
 from newsportal.classify.base import Classifier
-from newsportal.cli.context import open_record
-from newsportal.cli.options import OutFile, SourcesFile, load
+from newsportal.cli.options import OutFile, SourcesFile, load, open_record
 from newsportal.errors import NewsportalError
 from newsportal.store.dialects import chunks
 from newsportal_lab.documents import answer_file, documents

@@ -15,7 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.cli.context import moment
+from newsportal.cli.options import moment
 from newsportal.cli.recommend import view_moment as clicked
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.messages import Message, show_in

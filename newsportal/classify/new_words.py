@@ -88,7 +88,16 @@ def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozens
     """The new words of ``text``. ``words``: as the segmenter cut it; ``edges``: those of them that part clauses."""
     places: defaultdict[str, list[tuple[str | int, str | int]]] = defaultdict(list)  # string -> its neighbours left and right
     compounds, known = set[str](), word_kinds().get
-    clauses = _repeating_clauses(words, text, edges)
+    # The clauses in which something repeats that is no word of the dictionary: two characters where one word ends and the next begins, or
+    # of an unknown word. Of most texts it is a few, and each is much work.
+    repeated = {one + other for (one, other), times in Counter(pairwise(text)).items() if times > 1}
+    kind_of = dict(zip(words, map(word_kinds().get, words), strict=True))
+    worth_it = {at for at, word in enumerate(words) if kind_of[word] is None and (word[:2] in repeated or word[-2:] in repeated)}
+    worth_it |= {at for at, (word, after) in enumerate(pairwise(words)) if word[-1] + after[0] in repeated and after not in edges}
+    numbers = list(accumulate([word in edges for word in words]))
+    parted = [-1, *[at for at, word in enumerate(words) if word in edges], len(words)]
+    chosen = sorted({numbers[at] for at in worth_it if words[at] not in edges})
+    clauses = [words[parted[number] + 1 : parted[number + 1]] for number in chosen]
     for number, pieces in enumerate(run for clause in clauses for run in _noun_runs(list(_pieces(clause, known)), known)):
         if len(pieces) == 1 and not pieces[0].is_raw:
             continue
@@ -108,19 +117,6 @@ def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozens
         and known(string) is None
         and _is_bound(string, len(beside), text, max if string in compounds else min)
     )
-
-
-def _repeating_clauses(words: Sequence[str], text: str, edges: Container[str]) -> list[Sequence[str]]:
-    """The clauses in which something repeats that is no word of the dictionary: two characters where one word ends and the next begins, or
-    of an unknown word. Of most texts it is a few, and each is much work."""
-    repeated = {one + other for (one, other), times in Counter(pairwise(text)).items() if times > 1}
-    kind_of = dict(zip(words, map(word_kinds().get, words), strict=True))
-    worth_it = {at for at, word in enumerate(words) if kind_of[word] is None and (word[:2] in repeated or word[-2:] in repeated)}
-    worth_it |= {at for at, (word, after) in enumerate(pairwise(words)) if word[-1] + after[0] in repeated and after not in edges}
-    numbers = list(accumulate([word in edges for word in words]))
-    parted = [-1, *[at for at, word in enumerate(words) if word in edges], len(words)]
-    chosen = sorted({numbers[at] for at in worth_it if words[at] not in edges})
-    return [words[parted[number] + 1 : parted[number + 1]] for number in chosen]
 
 
 def _pieces(words: Sequence[str], known: Callable[[str], float | None]) -> Iterator[_Piece]:

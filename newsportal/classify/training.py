@@ -78,7 +78,11 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     figures |= refused.figures()
     progress(1.0, "fit")
     brief = _level(headlines[0][0][held], answers[1][held], truth[held], refused.given_up) if headlines and len(held) else NO_LEVEL
-    return Learnt(known, planes, factor, least, curves, figures, _warnings(examples, used, labels), short, brief)
+    counts = Counter(label for example in examples for label in example.labels)
+    few = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
+    hardly = (Message("train.hardly", few=FOLDS, labels=", ".join(few)),) if few else ()
+    bounded = (Message("train.bounded", used=len(used), all=len(examples)),) if len(used) < len(examples) else ()
+    return Learnt(known, planes, factor, least, curves, figures, hardly + bounded, short, brief)
 
 
 def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
@@ -175,11 +179,3 @@ def _f1_figures(scores: Matrix, truth: Truth, curves: Matrix, held: NDArray[np.i
         return {}
     found = [_best_f1(scores[held, label], truth[held, label]) for label in range(truth.shape[1])]
     return {"macro_f1": float(np.mean(found)), "documents": float(len(held))}
-
-
-def _warnings(examples: Sequence[Example], used: Sequence[Example], labels: Sequence[str]) -> tuple[Message, ...]:
-    counts = Counter(label for example in examples for label in example.labels)
-    few = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
-    hardly = (Message("train.hardly", few=FOLDS, labels=", ".join(few)),) if few else ()
-    bounded = (Message("train.bounded", used=len(used), all=len(examples)),) if len(used) < len(examples) else ()
-    return hardly + bounded

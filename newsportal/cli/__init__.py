@@ -91,6 +91,7 @@ MODULES = {
     "export": "newsportal.cli.exchange:export",
     "import": "newsportal.cli.exchange:import_files",
     "index": "newsportal.cli.store:index_group",
+    "mcp": "newsportal.cli.serve:mcp",
     "photos": "newsportal.cli.pictures:photos",
     **{name: f"newsportal.cli.compilations:{name}" for name in ("boards", "briefing", "rising")},
     **{name: f"newsportal.cli.model:{name}" for name in ("retrain", "train")},

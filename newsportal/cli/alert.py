@@ -13,8 +13,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 
-from newsportal.cli.context import open_all
-from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
+from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, open_all
 from newsportal.cli.output import make_table, pick, print_json, print_table
 from newsportal.errors import NewsportalError
 from newsportal.messages import format_time, local

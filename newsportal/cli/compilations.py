@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 import typer
 
 from newsportal.cli import hints
-from newsportal.cli.context import moment, open_record
-from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile
+from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, moment, open_record
 from newsportal.cli.output import WIDEST, make_table, print_json, print_table
 from newsportal.cli.search import end
 from newsportal.errors import NewsportalError

@@ -14,8 +14,7 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from newsportal.cli.context import moment, open_record
-from newsportal.cli.options import AsJson, CorpusName, OutFile, SourcesFile, Yes, command_group
+from newsportal.cli.options import AsJson, CorpusName, OutFile, SourcesFile, Yes, command_group, moment, open_record
 from newsportal.cli.output import confirm_loss, pick, print_json, print_result, print_rows, progress, report_progress, write_json_lines
 from newsportal.errors import CorpusError, StoreError
 from newsportal.services.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream

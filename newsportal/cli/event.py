@@ -10,9 +10,8 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from newsportal.cli.context import moment, open_record
 from newsportal.cli.hints import counted
-from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group
+from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group, moment, open_record
 from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_json, print_result, print_rows, print_table, report_progress
 from newsportal.cli.story import changing
 from newsportal.messages import format_time

@@ -20,8 +20,7 @@ from typing import IO, Annotated, Any, Final
 import typer
 
 from newsportal.cli import hints
-from newsportal.cli.context import moment, open_record
-from newsportal.cli.options import SourcesFile, load
+from newsportal.cli.options import SourcesFile, load, moment, open_record
 from newsportal.cli.output import count_items, pick, print_json, writable
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable

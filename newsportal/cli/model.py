@@ -15,9 +15,8 @@ from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.held_out import SHARE
 from newsportal.classify.measure import Report
 from newsportal.cli.confusion import FIGURES, format_figure, print_figures, print_report, write_page
-from newsportal.cli.context import open_record
 from newsportal.cli.corpus import read_documents
-from newsportal.cli.options import AsJson, CorpusName, SourcesFile, check_names, command_group
+from newsportal.cli.options import AsJson, CorpusName, SourcesFile, check_names, command_group, open_record
 from newsportal.cli.output import confirm_loss, print_json, print_rows, report_progress, writable
 from newsportal.errors import ModelError
 from newsportal.messages import format_time, from_dict, to_json

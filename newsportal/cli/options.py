@@ -1,10 +1,12 @@
-"""Options that several commands have."""
+"""Options that several commands have, and what commands on stored articles start from: the sources file, the store it names, the index."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
@@ -13,10 +15,12 @@ import typer
 
 from newsportal.errors import NewsportalError
 from newsportal.logs import FORMATS
-from newsportal.messages import show_in
+from newsportal.messages import aware, show_in
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # commands that need no store start without these
+    from newsportal.search.base import Index
     from newsportal.sources import Sources
+    from newsportal.store.store import Store
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -60,6 +64,49 @@ def load(path: Path | None) -> Sources:
     known = sources.load(path)
     show_in(ZoneInfo(known.portal.timezone))
     return known
+
+
+@contextmanager
+def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[Sources, Store]]:
+    """Sources and store without the index, closed at the end. ``create``: make a store that is not there yet."""
+    from newsportal.sources import use_own_words
+    from newsportal.store import open_store
+
+    known = load(path)
+    use_own_words(known)
+    with closing(open_store(known.store, create=create)) as store:
+        yield known, store
+
+
+@contextmanager
+def open_all(path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
+    """Sources, store and index, closed at the end. The store must exist. Raises ``SourcesError``, ``StoreError``, ``SearchError``."""
+    from newsportal.search import open_index
+
+    with open_record(path) as (known, store), closing(open_index(known.index_uri)) as index:
+        yield known, store, index
+
+
+def sources_path(given: Path | None) -> Path:
+    """The sources file to write into. Raises ``NewsportalError`` where there is none."""
+    from newsportal.sources import find
+
+    path = given or find()
+    if path is None:
+        raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
+    return path
+
+
+def moment(text: str | None, option: str = "--since") -> datetime | None:
+    """``--since``: an ISO 8601 date or time. Without a zone it counts in ``portal.timezone``."""
+    if text is None:
+        return None
+    try:
+        return aware(datetime.fromisoformat(text))
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(
+            f"{text!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00", param_hint=option
+        ) from error
 
 
 def command_group(

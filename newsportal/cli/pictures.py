@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newsportal.cli.context import open_record
 from newsportal.cli.hints import counted
-from newsportal.cli.options import AsJson, SourcesFile
+from newsportal.cli.options import AsJson, SourcesFile, open_record
 from newsportal.cli.output import WIDEST, console, make_table, pick, print_json, print_table
 from newsportal.errors import NewsportalError
 from newsportal.extractors.images.filter import BY_HAND, KEPT, key

@@ -17,9 +17,8 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import TimeElapsedColumn
 
-from newsportal.cli.context import open_record
 from newsportal.cli.hints import counted
-from newsportal.cli.options import AsJson, SourcesFile, command_group, load
+from newsportal.cli.options import AsJson, SourcesFile, command_group, load, open_record
 from newsportal.cli.output import print_json, print_rows, progress
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.services.periodic import PeriodicThread

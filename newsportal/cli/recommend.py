@@ -26,8 +26,7 @@ from typing import IO, Annotated, Any, BinaryIO, Final, cast
 import numpy as np
 import typer
 
-from newsportal.cli.context import moment, open_record
-from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.options import AsJson, SourcesFile, command_group, moment, open_record
 from newsportal.cli.output import pick, print_json, print_result, print_rows, progress, write_json_lines
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError

@@ -14,8 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from newsportal.cli import hints
-from newsportal.cli.context import moment, open_all
-from newsportal.cli.options import AsJson, SourcesFile
+from newsportal.cli.options import AsJson, SourcesFile, moment, open_all
 from newsportal.cli.output import pick, print_json
 from newsportal.messages import format_time
 from newsportal.search.base import Hit, Query, Results

@@ -1,7 +1,10 @@
-"""``newsportal serve``: the portal on what is stored. It needs no network; a crawl may run beside it."""
+"""``newsportal serve``: the portal on what is stored. It needs no network; a crawl may run beside it. ``newsportal mcp``: the portal for an
+assistant on this machine, over standard input and output.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -17,9 +20,11 @@ import typer
 from rich.console import Console
 
 from newsportal import logs
-from newsportal.cli.options import LogFile, LogFormat, SourcesFile, load
+from newsportal.cli.options import LogFile, LogFormat, SourcesFile, load, open_record
+from newsportal.errors import NewsportalError
 from newsportal.portal import access_log
 from newsportal.portal.app import create_app
+from newsportal.portal.background import Follower
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
 from newsportal.portal.monitor.queues import Queues, longest
@@ -131,3 +136,35 @@ def settling(known: Sources) -> Settle:
             return sum(queue.again() if way == "again" else queue.drop() for _, queue in found.queues)
 
     return settle
+
+
+Token = Annotated[
+    str | None, typer.Option(envvar="NEWSPORTAL_TOKEN", help="A token of `token add`; without: reading only.", show_envvar=True)
+]
+
+
+def mcp(token: Token = None, sources: SourcesFile = None) -> None:
+    """Serve an assistant over standard input and output (MCP), until its end. Needs newsportal[mcp]."""
+    try:
+        from newsportal.portal.mcp.calling import Caller
+        from newsportal.portal.mcp.tools import serve_stdio
+    except ImportError as error:
+        raise NewsportalError("the MCP server needs a package that is not installed: pip install 'newsportal[mcp]'") from error
+    with (
+        open_record(sources, create=True) as (found, store),
+        closing(open_index(found.index_uri)) as index,
+        closing(open_accounts(found.accounts_uri)) as accounts,
+    ):
+        if token is not None and accounts.tokens.signed(token, now=datetime.now(UTC)) is None:
+            raise NewsportalError(
+                "the token does not count any more, or never did: make one with `newsportal token add NAME assistant --right edit`"
+            )
+        app = create_app(store, index, found, accounts)
+        follower = Follower(index, store)
+        follower.start()
+        try:
+            asyncio.run(serve_stdio(Caller(app, token, "", app.state.portal.site.url or "")))
+        finally:
+            follower.stop()
+            app.state.jobs.stop()
+            app.state.portal.stop()

@@ -16,8 +16,7 @@ import typer
 from rich.text import Text
 
 from newsportal.cli import hints
-from newsportal.cli.context import sources_path
-from newsportal.cli.options import AsJson, SourcesFile, command_group, load
+from newsportal.cli.options import AsJson, SourcesFile, command_group, load, sources_path
 from newsportal.cli.output import console, make_table, pick, print_json
 from newsportal.cli.source_adding import add, export, import_, show, suggest
 from newsportal.errors import NewsportalError, SourcesError

@@ -15,9 +15,8 @@ import typer
 from rich.console import Console
 from rich.progress import TimeElapsedColumn
 
-from newsportal.cli.context import sources_path
 from newsportal.cli.hints import counted as words
-from newsportal.cli.options import AsJson, Days, SourcesFile, Yes, load
+from newsportal.cli.options import AsJson, Days, SourcesFile, Yes, load, sources_path
 from newsportal.cli.output import console, count_items, print_json
 from newsportal.errors import NewsportalError
 from newsportal.items import Link

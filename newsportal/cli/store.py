@@ -16,9 +16,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from newsportal.cli.context import open_all, open_record
 from newsportal.cli.hints import counted
-from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load
+from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load, open_all, open_record
 from newsportal.cli.output import count_bar, make_table, print_json, print_table
 from newsportal.errors import BackupError, StoreError
 from newsportal.messages import local

@@ -14,9 +14,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from newsportal.cli.context import moment, open_record
 from newsportal.cli.hints import counted
-from newsportal.cli.options import SourcesFile, command_group
+from newsportal.cli.options import SourcesFile, command_group, moment, open_record
 from newsportal.cli.output import WIDEST, make_table, pick, print_json, print_result
 from newsportal.cli.pictures import figures, summary
 from newsportal.errors import NewsportalError, StoreError

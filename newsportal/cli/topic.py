@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.classify.topics import rule
-from newsportal.cli.context import open_all, open_record, sources_path
-from newsportal.cli.options import AsJson, Days, SourcesFile, command_group, load
+from newsportal.cli.options import AsJson, Days, SourcesFile, command_group, load, open_all, open_record, sources_path
 from newsportal.cli.output import pick, print_json, print_rows, report_progress
 from newsportal.errors import NewsportalError
 from newsportal.messages import did_you_mean

@@ -51,8 +51,13 @@ class Cosine:
         time = self._window.time_of(document.published)
         verdict = self._most_like(vector, document.id, time)
         number = self._first + len(self._documents)
-        for old in self._window.enter(number, time):
-            self._forget(old)
+        for old in self._window.enter(number, time):  # the oldest document, which stands first in the lists of its words
+            for word in self._documents.pop(old)[0]:
+                numbers, weights = self._index[word]
+                del numbers[0], weights[0]
+                if not numbers:
+                    del self._index[word]
+            self._first = old + 1
         self._documents[number] = (tuple(vector), document.id, time)
         for word, weight in vector.items():
             numbers, weights = self._index.setdefault(word, (array("q"), array("d")))
@@ -72,15 +77,6 @@ class Cosine:
             if its_id != document_id and self._window.near(time, then):
                 return Verdict(its_id, "cosine", min(1.0, float(cosines[place])))
         return NEW
-
-    def _forget(self, number: int) -> None:
-        """The oldest document, which stands first in the lists of its words."""
-        for word in self._documents.pop(number)[0]:
-            numbers, weights = self._index[word]
-            del numbers[0], weights[0]
-            if not numbers:
-                del self._index[word]
-        self._first = number + 1
 
 
 def first_sentence(text: str) -> str:

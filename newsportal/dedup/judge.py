@@ -219,15 +219,9 @@ class Judge:
         likeliest = (self._kept[number] for number in likely.numbers)
         candidates = (replace(old, copies=self._copies[old.story]) for old in likeliest)
         found = compared(new, title, candidates, likely.common)
-        self._remember(document, new, title, found[0][1].story if found else None)
-        return [answer for answer, _ in found]
-
-    def _remember(self, document: Document, new: Fingerprint, title: str, story: int | None) -> None:
-        number = self._next
+        number, story = self._next, found[0][1].story if found else self._next
         self._next += 1
-        if story is None:
-            story = number
-        else:
+        if found:
             self._copies[story] += 1
         self._kept[number] = Earlier(document.id, story, new.in_order().tobytes(), new.length, title, 0)
         self._index.add(number, indexed(new.runs, new.length), new.length, story, title)
@@ -238,3 +232,4 @@ class Judge:
                 if not self._copies[its_story]:
                     del self._copies[its_story]
             self._index.forget(old + 1)
+        return [answer for answer, _ in found]

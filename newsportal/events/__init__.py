@@ -266,7 +266,12 @@ class EventClusters:
         if len(summed) > 2 * EVENT_TERMS:
             for term in sorted(summed, key=summed.__getitem__)[:-EVENT_TERMS]:
                 del summed[term]
-                self._forget(term, event)
+                pairs = np.frombuffer(self._postings[term], np.float32).reshape(-1, 2)
+                left = array("f", pairs[pairs[:, 0] != event.number].tobytes())
+                if left:
+                    self._postings[term] = left
+                else:
+                    del self._postings[term]
         self._write(event, summed)
 
     def _write(self, event: _Event, terms: Mapping[str, float]) -> None:
@@ -283,14 +288,6 @@ class EventClusters:
             sums = np.bincount(places, weights)
             left = array("f", np.column_stack([events, sums])[alive].astype(np.float32).tobytes())
             self._postings[term], self._compacted_at[term] = left, max(COMPACTED_FROM, 2 * len(left))
-
-    def _forget(self, term: str, event: _Event) -> None:
-        pairs = np.frombuffer(self._postings[term], np.float32).reshape(-1, 2)
-        left = array("f", pairs[pairs[:, 0] != event.number].tobytes())
-        if left:
-            self._postings[term] = left
-        else:
-            del self._postings[term]
 
 
 def summed_up(id: str, stories: Iterable[Story]) -> EventState:

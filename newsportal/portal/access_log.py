@@ -51,12 +51,9 @@ class RequestIds:
             await self.app(scope, receive, identified)
         finally:
             if log.isEnabledFor(logging.INFO):
-                _write(scope, status, sent, perf_counter() - began)
-
-
-def _write(scope: Scope, status: int, sent: int, seconds: float) -> None:
-    """The address is written as it was sent, escaped. Its query is left out: it may hold what somebody looks for, or a secret."""
-    client, method = (scope.get("client") or ("-",))[0], scope["method"]
-    path = scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or scope["path"]
-    facts = {"client": client, "method": method, "url": path, "status": status, "bytes": sent, "seconds": round(seconds, 4)}
-    log.info("%s %s %s %d %d bytes %.3f s", client, method, path, status, sent, seconds, extra=facts)
+                # The address is written as it was sent, escaped. Its query is left out: it may hold what somebody looks for, or a secret.
+                seconds = perf_counter() - began
+                client, method = (scope.get("client") or ("-",))[0], scope["method"]
+                path = scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or scope["path"]
+                facts = {"client": client, "method": method, "url": path, "status": status, "bytes": sent, "seconds": round(seconds, 4)}
+                log.info("%s %s %s %d %d bytes %.3f s", client, method, path, status, sent, seconds, extra=facts)

@@ -65,14 +65,9 @@ def choose(wanted: str | None, accept: str, default: str) -> str:
     """The reader's own choice if we have it, else the best of the ``Accept-Language`` header, else ``default``, else Chinese."""
     if wanted in LANGUAGES:
         return str(wanted)
-    found = negotiate_locale(_accepted(accept), list(LANGUAGES), sep="-")
-    return found or (default if default in LANGUAGES else next(iter(LANGUAGES)))
-
-
-def _accepted(header: str) -> list[str]:
-    """The tags of an ``Accept-Language`` header by weight; malformed parts are left out. Regions fall back to the plain language."""
+    # The tags of an ``Accept-Language`` header by weight; malformed parts are left out. Regions fall back to the plain language.
     weighted: list[tuple[float, int, str]] = []
-    for place, part in enumerate(header[:1000].split(",")):
+    for place, part in enumerate(accept[:1000].split(",")):
         tag, _, quality = part.partition(";")
         try:
             weight = float(quality.strip().removeprefix("q=") or 1)
@@ -80,7 +75,8 @@ def _accepted(header: str) -> list[str]:
             continue
         if tag.strip() and weight > 0:
             weighted.append((-weight, place, tag.strip().lower()))
-    return [form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])]
+    found = negotiate_locale([form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])], list(LANGUAGES), sep="-")
+    return found or (default if default in LANGUAGES else next(iter(LANGUAGES)))
 
 
 RECENT = timedelta(hours=24)  # up to here a distance («5 小时前») says more than a date

@@ -49,26 +49,23 @@ class Reloading(PeriodicThread):
             if found == self._seen:
                 return False
             self._seen = found
-            self._read()
+            state = self._app.state
+            before: Portal = state.portal
+            try:
+                known = load(before.config.path)
+            except SourcesError as error:
+                log.error("sources.yaml was changed and has mistakes; the portal goes on with what it said before\n%s", error)
+                state.portal = carried(before, replace(before, broken=error.problems))
+                return True
+            log.info("%s was changed, and read anew", known.path)
+            state.portal = renewed(before, known)
+            adapt(state, before.config, known)
+            state.pushed()
             return True
 
     def _stamp(self) -> Stamp | None:
         known = self._app.state.portal.config
         return stamp(known.path) if known.path is not None else None
-
-    def _read(self) -> None:
-        state = self._app.state
-        before: Portal = state.portal
-        try:
-            known = load(before.config.path)
-        except SourcesError as error:
-            log.error("sources.yaml was changed and has mistakes; the portal goes on with what it said before\n%s", error)
-            state.portal = carried(before, replace(before, broken=error.problems))
-            return
-        log.info("%s was changed, and read anew", known.path)
-        state.portal = renewed(before, known)
-        adapt(state, before.config, known)
-        state.pushed()
 
 
 def renewed(before: Portal, known: Sources) -> Portal:

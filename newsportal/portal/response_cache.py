@@ -131,7 +131,9 @@ class SharedResponses:
             return
         headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]
         greets = len(headers) < len(list(started["headers"]))
-        kept = _CachedResponse(headers, bytes(body), _etag(headers, bytes(body)), greets, portal, seq, now, at)
+        plain = gzip.decompress(body) if (b"content-encoding", b"gzip") in headers else body  # packing it leaves other bytes each second
+        etag = f'W/"{blake2b(plain, digest_size=10).hexdigest()}"'
+        kept = _CachedResponse(headers, bytes(body), etag, greets, portal, seq, now, at)
         self._kept[key] = kept
         self._kept.move_to_end(key)
         while sum(len(one.body) for one in self._kept.values()) > MOST_BYTES:
@@ -171,12 +173,6 @@ def _shareable(message: Message) -> bool:
         and "no-store" not in headers.get("cache-control", "")
         and all(cookie.startswith(f"{VISIT_COOKIE}=") for cookie in cookies)
     )
-
-
-def _etag(headers: Raw, body: bytes) -> str:
-    """Of the page as it is read: packing it leaves other bytes each second."""
-    plain = gzip.decompress(body) if (b"content-encoding", b"gzip") in headers else body
-    return f'W/"{blake2b(plain, digest_size=10).hexdigest()}"'
 
 
 async def _send(kept: _CachedResponse, request: Request, send: Send) -> None:

@@ -298,12 +298,7 @@ def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floa
     next_ones = _scaled(gathered(learnt.after, history[:LATEST], AFTER_FADES, stories)[candidates])
     votes = _scaled(question.votes[candidates])
     logarithms = [np.log(FLOOR + x) for x in (near, all_near, next_ones, votes, (near + next_ones + votes) / 3)]
-    return [*logarithms, *_content(learnt, question, candidates)]
-
-
-def _content(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:
-    """``labels``, ``words`` and the figures ``LIKED``."""
-    history, interest = question.history, formulas.ratings(question.shares, learnt.alpha)
+    interest = formulas.ratings(question.shares, learnt.alpha)  # for ``labels``, ``words`` and the figures ``LIKED``
     counts, label_interest = _sums(learnt.label_matrix, history, np.ones(len(history)), interest)
     profile, word_interest = _sums(learnt.word_matrix, history, np.full(len(history), 1 / len(history)), interest)
     likings = label_likings(counts, learnt.base, len(history))
@@ -312,7 +307,7 @@ def _content(learnt: Learnt, question: Question, candidates: Ints) -> list[Float
     rows = learnt.rows
     views = (rows.began[candidates + 1] - rows.began[candidates]).astype(np.float64)
     everybody = (rows.read[candidates] - learnt.alpha * views) / (views + PRIOR)
-    return [labels, words, liked_labels, liked_words, everybody]
+    return [*logarithms, labels, words, liked_labels, liked_words, everybody]
 
 
 def _sums(matrix: Matrix, stories: Ints, *weights: Floats) -> Floats:

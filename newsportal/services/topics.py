@@ -19,26 +19,18 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pydantic import ValidationError
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.comments import CommentedMap
 
 from newsportal.classify.base import Progress
 from newsportal.classify.topics import KEYWORDS, LEAD, TopicRule, match
-from newsportal.errors import NewsportalError
 from newsportal.items import TopicMark
 from newsportal.search.base import Index, Query
 from newsportal.sources import Keywords, append
-from newsportal.sources.changing import drop_entry, references
+from newsportal.sources.changing import drop_entry, found_entry, references
 from newsportal.sources.editing import Change
 from newsportal.store.dialects import chunks
 from newsportal.store.results import Marking, StoredArticle, StoryFilter
 from newsportal.store.store import Store
-
-
-class NoSuchTopic(NewsportalError):
-    """Raised by a change of a topic that the file does not have (any more). Nothing is written."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"sources.yaml has no topic {name!r} any more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +59,24 @@ class Draft:
 
 
 def put(draft: Draft, before: str | None = None) -> Change:
-    """Write a new topic, or the one that was called ``before``; sources that name it follow."""
+    """Write a new topic, or the one that was called ``before``; sources that name it follow. The change raises ``NoEntry``."""
 
     def change(document: CommentedMap) -> None:
-        values = _values(draft)
+        # Key → value; ``None`` where the default says it. Pages that are no number stay as they were typed, for the check to complain of.
+        pages = (draft.pages or "").strip()
+        values = {
+            "name": draft.name,
+            "enabled": None if draft.enabled else False,
+            "keywords": draft.keywords,
+            "query": list(draft.query) or None,
+            "engines": list(draft.engines) or None,
+            "breadth": int(pages) if pages.isdecimal() else draft.pages if pages else None,
+            "auto_classify": True if draft.auto_classify else None,
+        }
         if before is None:
             append(document, "topics", {key: value for key, value in values.items() if value is not None})
             return
-        entry = _topics(document)[_index_of(document, before)]
+        _place, entry = found_entry(document, "topics", before)
         for key, value in values.items():
             if (key == "breadth" and value is None and not draft.learnt) or _same(key, entry.get(key), value, draft):
                 continue
@@ -104,41 +106,15 @@ def delete(name: str) -> Change:
 
 
 def move(name: str, by: int) -> Change:
-    """Let a topic change places: -1 is one up. At the ends it stays."""
+    """Let a topic change places: -1 is one up. At the ends it stays. The change raises ``NoEntry``."""
 
     def change(document: CommentedMap) -> None:
-        topics, at = _topics(document), _index_of(document, name)
+        topics, (at, _entry) = document["topics"], found_entry(document, "topics", name)
         there = min(max(0, at + by), len(topics) - 1)
         if there != at:
             topics.insert(there, topics.pop(at))
 
     return change
-
-
-def _topics(document: CommentedMap) -> Any:
-    found = document.get("topics")
-    return found if isinstance(found, list) else CommentedSeq()
-
-
-def _index_of(document: CommentedMap, name: str) -> int:
-    for at, entry in enumerate(_topics(document)):
-        if isinstance(entry, dict) and str(entry.get("name", "")).strip() == name:
-            return at
-    raise NoSuchTopic(name)
-
-
-def _values(draft: Draft) -> dict[str, Any]:
-    """Key → value; ``None`` where the default says it. Pages that are no number stay as they were typed, for the check to complain of."""
-    pages = (draft.pages or "").strip()
-    return {
-        "name": draft.name,
-        "enabled": None if draft.enabled else False,
-        "keywords": draft.keywords,
-        "query": list(draft.query) or None,
-        "engines": list(draft.engines) or None,
-        "breadth": int(pages) if pages.isdecimal() else draft.pages if pages else None,
-        "auto_classify": True if draft.auto_classify else None,
-    }
 
 
 def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:

@@ -33,7 +33,7 @@ def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None 
     within. The change raises ``NoEntry``, and ``EntryChanged`` if its :func:`entry_digest` is not ``seen``."""
 
     def change(document: CommentedMap) -> None:
-        _update(_found(document, kind, name, seen)[1], values)
+        _update(found_entry(document, kind, name, seen)[1], values)
 
     return EntryChange("set", kind, name, change)
 
@@ -54,13 +54,17 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
     """Take an entry away, with the comments inside it; those behind it stay. The change raises as that of :func:`set_entry`."""
 
     def change(document: CommentedMap) -> None:
-        place, entry = _found(document, kind, name, seen)
+        place, entry = found_entry(document, kind, name, seen)
         entries, following = document[kind], cut_following(entry)
         del entries[place]
         if place:
             add_following(entries, following, place - 1)
         elif entries:
-            _lead(document, kind, following)
+            # Let comment lines stand before the first entry of the list ``kind``.
+            if lines := [line.strip() for line in following.splitlines() if line.strip()]:
+                tokens = document.ca.items.setdefault(kind, [None, None, None, None])
+                column = CommentMark(max(0, document[kind].lc.col or 0))
+                tokens[3] = [*_leading(document, kind), *(CommentToken(f"{line}\n", column, None) for line in lines)]
         else:
             following = "".join(token.value for token in _leading(document, kind)) + following
             document.ca.items.pop(kind, None)
@@ -124,7 +128,8 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
     return [key for key in changed if key in where or VARIABLE.search(json.dumps(values[key], default=str))]
 
 
-def _found(document: CommentedMap, kind: str, name: str, seen: str | None) -> tuple[int, CommentedMap]:
+def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
+    """The place of an entry in its list, and the entry itself. Raises as the change of :func:`set_entry`."""
     for place, entry in enumerate(document.get(kind) or ()):
         if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:
             if seen not in (None, entry_digest(entry)):
@@ -165,14 +170,6 @@ def _drop_key(entry: CommentedMap, key: str) -> None:
     entry.ca.items.pop(key, None)
     if place:
         add_following(entry, following, keys[place - 1])
-
-
-def _lead(document: CommentedMap, kind: str, comments: str) -> None:
-    """Let comment lines stand before the first entry of the list ``kind``."""
-    if lines := [line.strip() for line in comments.splitlines() if line.strip()]:
-        tokens = document.ca.items.setdefault(kind, [None, None, None, None])
-        column = CommentMark(max(0, document[kind].lc.col or 0))
-        tokens[3] = [*_leading(document, kind), *(CommentToken(f"{line}\n", column, None) for line in lines)]
 
 
 def _leading(document: CommentedMap, kind: str) -> list[CommentToken]:

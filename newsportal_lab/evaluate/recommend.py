@@ -11,8 +11,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.context import open_record
-from newsportal.cli.options import AsJsonRows, SourcesFile, check_names
+from newsportal.cli.options import AsJsonRows, SourcesFile, check_names, open_record
 from newsportal.cli.output import progress, render
 from newsportal.errors import NewsportalError
 from newsportal.recommend.base import Item, Log, View

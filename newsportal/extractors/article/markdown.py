@@ -79,7 +79,11 @@ def _inline(node: dom.Element, depth: int) -> str:
         alt = " ".join(_escape(node.get("alt") or "").split())
         return f"![{alt}]({_address(node.get('src'))})" if node.get("src") else alt
     if tag == "code":
-        return _code(" ".join(node.text_content().split()))
+        # A span of code, in as many backticks as it does not hold itself.
+        text = " ".join(node.text_content().split())
+        ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+        pad = " " if text.startswith("`") or text.endswith("`") else ""
+        return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""
     inner = _escape(dom.text_of(node)) if depth > MAX_NESTING else _inner(node, depth)
     bare = _line(inner)
     if not bare:
@@ -109,13 +113,6 @@ def _inner(node: dom.Element, depth: int) -> str:
 def _address(url: str | None) -> str:
     url = (url or "").replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
     return f"<{url}>" if "(" in url or ")" in url else url
-
-
-def _code(text: str) -> str:
-    """A span of code, in as many backticks as it does not hold itself."""
-    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""
 
 
 def _heading(node: dom.Element, depth: int) -> str:

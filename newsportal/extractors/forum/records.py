@@ -63,10 +63,22 @@ def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
 
 
 def elsewhere(tree: Tree, signs: Signs, records: Sequence[Record]) -> list[Record]:
-    """Posts in another container than the rest: bodies before them that are called like theirs, else the opening post."""
+    """Posts in another container than the rest: bodies before them that are called like theirs, else the opening post: the
+    node before the first of them, and near it, that holds a time, a name and words."""
     bodies = [record.body for record in records if record.body is not None]
     first = min(record.nodes[0] for record in records)
-    return _same_bodies(tree, records, bodies, first) or _opening(tree, signs, first)
+    if found := _same_bodies(tree, records, bodies, first):
+        return found
+    for holder in tree.above(first):
+        earlier = [
+            child for child in tree.children(holder) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
+        ]
+        good = [at for at in earlier if _is_post_like(tree, signs, at) and not is_aside(tree.nodes[at].names)]
+        if good:
+            return [Record((max(good, key=tree.mass),))]
+        if any(node.tag == "h1" for node in tree.nodes[holder : tree.nodes[first].parent]):
+            break  # what stands before the heading belongs to the site
+    return []
 
 
 def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int], first: int) -> list[Record]:
@@ -105,20 +117,6 @@ def _climb(tree: Tree, at: int, taken: Sequence[bool], others: set[int]) -> int:
             break
         top = above
     return top
-
-
-def _opening(tree: Tree, signs: Signs, first: int) -> list[Record]:
-    """The node before the posts, the first of which is ``first``, and near them, that holds a time, a name and words."""
-    for holder in tree.above(first):
-        earlier = [
-            child for child in tree.children(holder) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
-        ]
-        good = [at for at in earlier if _is_post_like(tree, signs, at) and not is_aside(tree.nodes[at].names)]
-        if good:
-            return [Record((max(good, key=tree.mass),))]
-        if any(node.tag == "h1" for node in tree.nodes[holder : tree.nodes[first].parent]):
-            break  # what stands before the heading belongs to the site
-    return []
 
 
 def _is_post_like(tree: Tree, signs: Signs, at: int) -> bool:

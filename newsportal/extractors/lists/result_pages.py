@@ -11,14 +11,17 @@ nothing at all                                    no results, changed if the pag
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from newsportal.errors import EngineBlocked, NotApplicable
-from newsportal.extractors.lists import feed_results
+from newsportal.extractors.feeds import feed_bytes, feed_dialects
+from newsportal.extractors.lists import selector
 from newsportal.extractors.lists.engines import Engine, Result, ResultPage, Wall, load, names, walls
 from newsportal.extractors.lists.redirect import resolve
 from newsportal.extractors.lists.result_fields import published
@@ -35,9 +38,9 @@ MANY = 5  # entries of a real list; pages that say 「没有找到」 still show
 def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     """The results of a page that ``engine`` answered at ``fetched`` (aware). Raises ``EngineBlocked`` for a captcha, login, consent or
     quota page: the caller rests the engine for ``rest`` seconds."""
-    if feed_results.is_feed(document):
-        return ResultPage(tuple(feed_results.parse(document, fetched)), "wrapper")
-    if (listed := feed_results.parse_json(document, fetched)) is not None:
+    if FEED.match(document.html[:2000]):
+        return ResultPage(tuple(read_feed(document, fetched)), "wrapper")
+    if (listed := read_json(document, fetched)) is not None:
         return ResultPage(tuple(listed), "wrapper")
     wrapped: list[Result] = []
     with suppress(NotApplicable):  # a wrapper that cannot work here (a slow pattern) finds nothing, and the change is reported
@@ -63,7 +66,7 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
 def _parsed(engine: Engine, document: Document, fetched: datetime) -> list[Result]:
     """What a page holds as its engine is described."""
     if engine.feed:
-        return feed_results.parse(document, fetched)
+        return read_feed(document, fetched)
     return parse_with(engine.wrappers, document, fetched) if engine.wrappers else []
 
 
@@ -158,3 +161,48 @@ def says_nothing_found(document: Document) -> bool:
 
 def _hides(node: Element) -> bool:
     return node.get("hidden") is not None or "display:none" in (node.get("style") or "").replace(" ", "").lower()
+
+
+FEED = re.compile(r"\s*(<\?xml[^>]*\?>)?\s*(<!--.*?-->\s*)*<(rss|feed|rdf:RDF)\b", re.DOTALL | re.IGNORECASE)
+MAX_ITEMS = 500
+
+
+def read_feed(document: Document, fetched: datetime) -> list[Result]:
+    """The entries of a feed of results; titles lose the ``- Site`` of the entry's source. Raises ``NotApplicable``: ``broken-feed``."""
+    text = feed_bytes.mend_xml(feed_bytes.FeedText(document.html.lstrip("\ufeff \t\r\n"), ())).text
+    return _results(feed_dialects.parse_leniently(text, document.url)["entries"], fetched)
+
+
+def read_json(document: Document, fetched: datetime) -> list[Result] | None:
+    """The results of SearXNG's ``format=json``; ``None`` for any other page. Raises ``EngineBlocked`` if all engines it asked refuse."""
+    text = document.html.lstrip("\ufeff \r\n\t")
+    try:
+        told = json.loads(text) if text.startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or not isinstance(found := told.get("results"), list):
+        return None
+    silent = told.get("unresponsive_engines")
+    if not found and silent:
+        raise EngineBlocked("captcha" if "captcha" in str(silent).lower() else "quota")
+    plain = ({key: value for key, value in row.items() if isinstance(value, str)} for row in found if isinstance(row, dict))
+    names = {"url": "link", "content": "summary", "publishedDate": "published", "title": "title"}
+    return _results([{names[key]: value for key, value in row.items() if key in names} for row in plain], fetched)
+
+
+def _results(entries: Sequence[Mapping[str, Any]], fetched: datetime) -> list[Result]:
+    results = []
+    for entry in entries[:MAX_ITEMS]:
+        title, link = selector.text(entry.get("title") or ""), (entry.get("link") or "").strip()
+        if not title or not link.startswith(("http://", "https://")):
+            continue
+        source = entry.get("source") or {}
+        site = selector.text(source.get("title") or entry.get("news_source") or entry.get("author") or "")
+        if site:
+            title = title.removesuffix(f" - {site}") or title
+        date = (entry.get("published") or entry.get("updated") or "").strip() or None
+        # the entry's summary, unless it only says title and site once more (Google News)
+        summary = selector.text(entry.get("summary") or "")
+        rest = (summary or "").replace(title, "").replace(site or title, "").strip(" \xa0-")
+        results.append(Result(title, link, site, summary if rest else None, date, published(date, fetched, title)))
+    return results

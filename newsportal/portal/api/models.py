@@ -111,15 +111,6 @@ def words(
     return words_for(store, corpus, known, label, limit)
 
 
-class BroughtOut(BaseModel):
-    added: int
-    relabelled: int
-    kept: int
-    same: int
-    repeated: int
-    contradicted: int
-
-
 class LabelIn(BaseModel):
     label: str | None = Field(description="Null: it is left out of training for ever.", max_length=NAME_CHARS)
 
@@ -145,9 +136,7 @@ def corpora(portal: ThisPortal) -> list[Corpus]:
     return portal.store.corpora.all()
 
 
-@router.post(
-    "/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", response_model=BroughtOut, responses=describe(413, 422)
-)
+@router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=describe(413, 422))
 async def brought(request: Request, name: str) -> Brought:
     """The body has a document a line: text and label, and if there are any title and id. It is taken whole or not at all."""
     body = await request.body()

@@ -76,9 +76,9 @@ def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
     return tuple(place)
 
 
-def changed(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any]) -> bool:
-    """Whether the file was changed. Raises ``ApiError``."""
-    return written(request, lambda path: edit(path, change), action, key, details)
+def changed(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any], seen: str | None = None) -> bool:
+    """Whether the file was changed. ``seen``: the digest of the file that was read. Raises ``ApiError``."""
+    return written(request, lambda path: edit(path, change, seen), action, key, details)
 
 
 def written(request: Request, change: Callable[[Path], Written], action: str, key: str, details: Mapping[str, Any]) -> bool:

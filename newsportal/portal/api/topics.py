@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from operator import attrgetter
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Request
@@ -13,17 +11,16 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.classify.topics import rule
 from newsportal.portal.access import log, needs
-from newsportal.portal.api.paging import written as written_file
-from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
+from newsportal.portal.api.paging import changed
+from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import ThisPortal
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.local import Busy
-from newsportal.services.topics import DAYS, Draft, NoSuchTopic, Preview, delete, move, preview, put
-from newsportal.sources import Sources, Topic, digest, edit, load
-from newsportal.sources.editing import Change, Written
+from newsportal.services.topics import DAYS, Draft, Preview, delete, move, preview, put
+from newsportal.sources import Sources, Topic, digest, load
 
 router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
 
@@ -118,7 +115,7 @@ def written(request: Request, name: str, topic: TopicIn, digest: str | None = No
     if before is None and topic.name.strip() != name:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
     details = {"before": before, "any": topic.any}
-    _write(request, put(topic.draft(), before), digest, "topic.change" if before else "topic.add", topic.name.strip(), details)
+    changed(request, put(topic.draft(), before), "topic.change" if before else "topic.add", topic.name.strip(), details, digest)
     stamp, known = _read(request)
     made = known.topic(topic.name.strip())
     assert made is not None
@@ -129,14 +126,14 @@ def written(request: Request, name: str, topic: TopicIn, digest: str | None = No
 def moved(request: Request, name: str, to: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
     """Answers the names in their order."""
     _check_topic(request, name)
-    _write(request, move(name, -1 if to == "up" else 1), None, "topic.move", name, {})
+    changed(request, move(name, -1 if to == "up" else 1), "topic.move", name, {})
     return [topic.name for topic in _read(request)[1].topics]
 
 
 @router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=describe(404, 409))
 def deleted(request: Request, name: str, digest: str | None = None) -> None:
     _check_topic(request, name)
-    _write(request, delete(name), digest, "topic.delete", name, {})
+    changed(request, delete(name), "topic.delete", name, {}, digest)
 
 
 @router.post(
@@ -175,14 +172,6 @@ def _read(request: Request) -> tuple[str, Sources]:
 
 def _check_topic(request: Request, name: str) -> None:
     or_404(_read(request)[1].topic(name), "no-topic", f"sources.yaml has no topic {name!r}.")
-
-
-def _write(request: Request, change: Change, seen: str | None, action: str, name: str, details: Mapping[str, Any]) -> None:
-    def change_file(path: Path) -> Written:
-        with api_error_for(NoSuchTopic, status=404, code="gone"):
-            return edit(path, change, seen)
-
-    written_file(request, change_file, action, name, details)
 
 
 def _out(topic: Topic, stamp: str) -> TopicOut:

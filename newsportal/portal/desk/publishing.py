@@ -17,7 +17,7 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import Field, values_of
-from newsportal.portal.desk.source_form import NONE, Mistakes, field_view, mistakes_of
+from newsportal.portal.desk.source_form import NONE, Mistakes, field_view, mistakes_of, without_nothing
 from newsportal.portal.desk.sources_yaml import apply, config_of, path_of, status_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
@@ -27,9 +27,9 @@ from newsportal.services.accounts import Right
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.services.publishing.dry_run import Rehearsed, rehearse, try_target
 from newsportal.services.publishing.targets import ask_for, open_target
-from newsportal.sources import append, edit, parse
+from newsportal.sources import edit, parse
 from newsportal.sources.changing import drop_entry, entry_digest, entry_of, set_entry
-from newsportal.sources.editing import Change, changed
+from newsportal.sources.editing import Change, append_entry, changed
 from newsportal.sources.uris import mask
 from newsportal.store.outbox import OPEN, STATES, State
 
@@ -170,7 +170,10 @@ def _save(request: Request, name: str | None, sent: Form) -> Response:
     """``step`` try: look at the destination as it is in the form, and write nothing there nor into the file."""
     values = values_of([("", FIELDS)], sent)
     values["columns"] = columns_from(values["columns"])
-    change = _changed(name, values, _entry(request, name), sent.get("seen")) if name else _added(values)
+    change: Change = append_entry(LIST, without_nothing(values))
+    if name:  # columns that are not in the form any more go
+        columns = {**dict.fromkeys(_entry(request, name).get("columns") or ()), **(values["columns"] or {})} or None
+        change = set_entry(LIST, name, {**values, "columns": columns}, sent.get("seen") or None)
     try:
         if sent.get("step") == "try":
             return _form(request, name, values, tried=_tried(request, change, str(values["name"] or "")))
@@ -181,18 +184,6 @@ def _save(request: Request, name: str | None, sent: Form) -> Response:
         place = names.index(name) if name in names else len(names)
         return _form(request, name, values, mistakes_of(request, error, LIST, place), status_of(error))
     return notify(request, "/publishing", _("The destination %(name)s was saved."), name=values["name"] or "", undo=undo)
-
-
-def _added(values: Mapping[str, Any]) -> Change:
-    only = {key: value for key, value in values["only"].items() if value is not None} or None
-    given = {key: value for key, value in {**values, "only": only}.items() if value is not None}
-    return lambda document: append(document, LIST, given)
-
-
-def _changed(name: str, values: Mapping[str, Any], before: Mapping[str, Any], seen: str | None) -> Change:
-    """Columns that are not in the form any more go."""
-    columns = {**dict.fromkeys(before.get("columns") or ()), **(values["columns"] or {})} or None
-    return set_entry(LIST, name, {**values, "columns": columns}, seen or None)
 
 
 def _tried(request: Request, change: Change, name: str) -> Rehearsed:

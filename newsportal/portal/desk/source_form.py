@@ -117,7 +117,7 @@ def add(request: Request, fields: Form) -> Response:
     kind = fields.get("list", "")
     if kind not in FORMS:
         raise HTTPException(404)
-    values = _without_nothing(values_of(FORMS[kind], fields))
+    values = without_nothing(values_of(FORMS[kind], fields))
     family = next(family for family, name in FAMILIES.items() if name == kind)
     key = f"{family}:{values.get('name', '')}"
     place = len(getattr(config_of(request), kind))
@@ -193,8 +193,9 @@ def _forbidden(request: Request, values: Mapping[str, Any], before: Mapping[str,
     return dict.fromkeys(new_variables(values, before), Visit(request).say(VARIABLES))
 
 
-def _without_nothing(values: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: _without_nothing(value) if isinstance(value, dict) else value for key, value in values.items()}
+def without_nothing(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is written of a new entry: no key without a value, no empty part."""
+    kept = {key: without_nothing(value) if isinstance(value, dict) else value for key, value in values.items()}
     return {key: value for key, value in kept.items() if value is not None and value != {}}
 
 

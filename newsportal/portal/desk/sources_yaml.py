@@ -26,7 +26,6 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
-from newsportal.services.topics import NoSuchTopic
 from newsportal.sources import EditConflict, Source, Sources, edit, mask
 from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
@@ -98,14 +97,14 @@ def restored(request: Request, version: Version, seen: str | None, action: str) 
         return None
 
 
-GONE: Final = _("The source is gone: somebody has removed it meanwhile.")
+GONE: Final = _("It is gone: somebody has removed it meanwhile.")
 ELSEWHERE: Final = _("sources.yaml was changed since; look at its earlier versions.")
 CANNOT: Final = _("sources.yaml cannot be written: %(why)s")
 OTHERS: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
 
 MOST_PROBLEMS: Final = 3  # that are shown: one of an interval comes once for each source
 
-NOT_WRITTEN: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoSuchTopic, NoVersion, OSError)
+NOT_WRITTEN: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoVersion, OSError)
 """What a change raises where nothing was written."""
 
 

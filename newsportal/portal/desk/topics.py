@@ -26,9 +26,10 @@ from newsportal.portal.wording import by_field
 from newsportal.search.highlight import marked, one_line, snippet
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.local import Busy
-from newsportal.services.topics import DAYS, SHOWN, Draft, NoSuchTopic, counts, delete, lead, move, preview, put
+from newsportal.services.topics import DAYS, SHOWN, Draft, counts, delete, lead, move, preview, put
 from newsportal.services.topics import marked as marked_topics
 from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
+from newsportal.sources.changing import NoEntry
 from newsportal.sources.loading import built_in
 from newsportal.sources.timing import ENGINE, refusal
 from newsportal.sources.values import words
@@ -191,9 +192,9 @@ def save(request: Request, visit: Here, sent: Form) -> Response:
         names = [topic.name for topic in load(path).topics]
         place = names.index(form.before) if form.before in names else len(names)
         return _form(request, with_faults(form, error.problems, place, visit.clock.words), 422)
-    except (EditConflict, NoSuchTopic) as error:
+    except (EditConflict, NoEntry) as error:
         clash = visit.say("sources.yaml was changed meanwhile. Your words stand here still; look at them and save again.")
-        gone = isinstance(error, NoSuchTopic)
+        gone = isinstance(error, NoEntry)
         form = replace(form, digest=digest(path), before=None if gone else form.before, others=(clash,))
         return _form(request, form, 409)
     except OSError as error:

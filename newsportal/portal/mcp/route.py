@@ -27,7 +27,7 @@ class _Exchange(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         from newsportal.portal.mcp.calling import Caller
-        from newsportal.portal.mcp.server import exchange
+        from newsportal.portal.mcp.tools import exchange
 
         request = self._request
         address = request.client.host if request.client else ""

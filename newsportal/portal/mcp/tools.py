@@ -1,6 +1,7 @@
 """The tools of assistants, which are told their docstrings. Those that read: search, what is new, a story, why it was folded, how sources
 do. Those of an editor's token: sources and topics with a preview before anything is written, folds, categories, publishing; every
-change is logged under the person's name and can be taken back at the desk.
+change is logged under the person's name and can be taken back at the desk. At the end the server of the official SDK with these tools, over
+standard input and output or for one request of HTTP.
 
 Text of the Web comes without tags and whatever cannot be seen, and short. It was written by strangers, some of it for assistants, so it
 is never mixed with the portal's own words: it stands under :data:`KEY`, as values of JSON, which no text can leave.
@@ -10,13 +11,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 from anyio import sleep
+from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import ToolAnnotations
 from pydantic import Field
+from starlette.types import Receive, Scope, Send
 
-from newsportal.portal.mcp.calling import CALLER, call
+from newsportal import __version__
+from newsportal.portal.mcp.calling import CALLER, Caller, call
 from newsportal.portal.safe_text import plain, web_address
 
 PAGE: Final = 10
@@ -269,3 +277,45 @@ async def publish(
 
 
 EDITING: Final = (look_at_address, add_source, add_topic, fold, unfold, categorise, publish)
+
+
+INSTRUCTIONS: Final = (
+    "A topic news portal: stories of many sites, each once, classified and searchable, Chinese first. Name stories with their links. "
+    f"Change something only when the person asks for it, after a preview where there is one. {RULE}"
+)
+DESTRUCTIVE: Final = ("fold", "unfold", "publish", "categorise")
+ABROAD: Final = ("look_at_address", "add_source", "publish")  # what reaches other sites
+
+
+@cache
+def tools() -> tuple[Tool, ...]:
+    """Made once a process: their schemas come from the signatures."""
+    made = []
+    for function in (*READING, *EDITING):
+        name = function.__name__
+        notes = ToolAnnotations(
+            read_only_hint=function in READING or name == "look_at_address", destructive_hint=name in DESTRUCTIVE,
+            open_world_hint=name in ABROAD,
+        )  # fmt: skip
+        made.append(Tool.from_function(function, annotations=notes))
+    return tuple(made)
+
+
+def server() -> MCPServer:
+    return MCPServer("newsportal", version=__version__, instructions=INSTRUCTIONS, tools=list(tools()), log_level="WARNING")
+
+
+async def serve_stdio(caller: Caller) -> None:
+    """Until standard input ends."""
+    CALLER.set(caller)
+    await server().run_stdio_async()
+
+
+async def exchange(caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer one request of streamable HTTP. No session is kept: each request brings its token, and any process may answer the next."""
+    CALLER.set(caller)
+    made = server()
+    guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the portal's guard has looked at the host
+    app = made.streamable_http_app(streamable_http_path=scope["path"], json_response=True, stateless_http=True, transport_security=guarded)
+    async with made.session_manager.run():
+        await app(scope, receive, send)

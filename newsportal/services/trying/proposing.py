@@ -13,7 +13,7 @@ from newsportal.dedup.canonical import bare, identity
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.extractors.forum import kinds
 from newsportal.extractors.gallery.links import entries
-from newsportal.items import Link, Page
+from newsportal.items import Link
 from newsportal.messages import Message, format_time, to_json
 from newsportal.services.discovery.finders import Kind, Proposal, forum_proposal, gallery_proposal
 from newsportal.services.discovery.opml import Outline, read
@@ -202,27 +202,22 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
         page = visit(url)
         if page.status >= 400:
             raise NoSource("fetch.status", status=page.status)
-        return [(_forum if kind == "forum" else _gallery)(page, dom.document(page))], []
+        document = dom.document(page)
+        if kind == "gallery":
+            galleries = entries(document, page.fetched)
+            if len(galleries) < MIN_GALLERIES:
+                raise NoSource("find.few-galleries", number=len(galleries))
+            return [gallery_proposal(page, document, galleries)], []
+        seen = kinds.look(document, page.fetched)
+        if not seen.boards and not seen.threads:
+            raise NoSource("find.members" if seen.kind == "login" else "find.no-threads")
+        return [forum_proposal(page, seen, len(seen.boards) or len(seen.threads))], []
     only = KINDS[kind] if kind is not None else None
     found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
     found = [one for one in found if only in (None, one.kind)]
     if not found:
         raise NoSource("find.none")
     return found, notes
-
-
-def _forum(page: Page, document: dom.Document) -> Proposal:
-    found = kinds.look(document, page.fetched)
-    if not found.boards and not found.threads:
-        raise NoSource("find.members" if found.kind == "login" else "find.no-threads")
-    return forum_proposal(page, found, len(found.boards) or len(found.threads))
-
-
-def _gallery(page: Page, document: dom.Document) -> Proposal:
-    found = entries(document, page.fetched)
-    if len(found) < MIN_GALLERIES:
-        raise NoSource("find.few-galleries", number=len(found))
-    return gallery_proposal(page, document, found)
 
 
 def figures(found: Proposal) -> list[str]:
