@@ -13,7 +13,15 @@ PACKAGES = (
     *(f"newsportal.{name}" for name in ("cli", "portal", "spiders", "pipelines", "crawl", "services", "search", "store", "extractors")),
     *(f"scrapy.{name}" for name in ("downloadermiddlewares", "spidermiddlewares", "extensions")),
 )
-MODULES = ("scrapy.cmdline", "scrapy.crawler", "scrapy.core.engine", "scrapy.pipelines")
+MODULES = (
+    "newsportal.settings",
+    "pybloom_live",
+    "scrapy.cmdline",
+    "scrapy.crawler",
+    "scrapy.core.engine",
+    "scrapy.logformatter",
+    "scrapy.pipelines",
+)
 PAGE_OBJECTS = "newsportal.crawl.page_objects"  # for other people's projects; needs scrapy-poet, which no crawl of ours loads
 PAGE = f"<title>港口夜里开放</title><h1>港口夜里开放</h1><p>2026-03-01 10:00</p>{'<p>港口从今天起夜里也开放，车辆可以进出。</p>' * 9}"
 
@@ -28,15 +36,17 @@ def import_all() -> None:
 
 
 def compute() -> None:
-    """Tables of words and characters, statements that make a store, the models that read a page."""
+    """Tables of words and characters, statements that make a store, search engines, the models that read a page."""
     from newsportal.classify.keywords import keywords
     from newsportal.classify.lexicon import lexicon
     from newsportal.cli import app
     from newsportal.dedup.fingerprints import fingerprint
+    from newsportal.extractors.lists.engines import names
     from newsportal.store import open_store
     from newsportal.text import normalise
 
     lexicon()
+    names()
     fingerprint(normalise("港口"))
     keywords("港口", "港口")
     with TemporaryDirectory() as folder:

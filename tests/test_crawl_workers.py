@@ -1,11 +1,14 @@
-"""Any number of workers end with exactly the articles of one crawl, and leave nothing that waits without a reason and a time."""
+"""Any number of workers end with exactly the articles of one crawl, over a store on a server or a queue in Redis, too, and leave nothing
+that waits without a reason and a time."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import OVER_SERVERS, Servers
 
 from tests.crawl_workers import Crawled, compare, one_crawl
 
@@ -21,3 +24,17 @@ def alone(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
 def test_workers_store_what_one_crawl_stores(web: Any, tmp_path: Path, alone: Crawled, number: int, kills: int) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
     compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", number, alone, kills)
+
+
+@pytest.mark.parametrize("server", OVER_SERVERS)
+def test_workers_of_a_store_on_a_server(web: Any, tmp_path: Path, alone: Crawled, server: str, servers: Servers) -> None:
+    with servers.database(server) as database:
+        sources = web.sources(tmp_path / "sources.yaml")
+        sources.write_text(re.sub(r"(?m)^store: .*$", f"store: {database.uri}", sources.read_text("utf-8")), "utf-8")
+        compare(web, sources, database.uri, 2, alone)
+
+
+def test_workers_with_redis(web: Any, tmp_path: Path, alone: Crawled, redis_server: Any) -> None:
+    sources = web.sources(tmp_path / "sources.yaml")
+    sources.write_text(f"{sources.read_text('utf-8')}\nfrontier: {{redis: '{redis_server.url}'}}\n", "utf-8")
+    compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", 2, alone)

@@ -6,11 +6,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from servers import Servers
-from sqlalchemy import Connection
 
 from newsportal.store import open_store
 from newsportal.store.dialects import open_engine
 from newsportal.store.records import FORMS
+
+ON_POSTGRESQL = "SET LOCAL session_replication_role = replica", "SELECT setval(pg_get_serial_sequence('{}', '{}'), 1, false)"
+ON_MARIADB = "SET foreign_key_checks = 0", "ALTER TABLE {} AUTO_INCREMENT = 1"
+"""What lets rows be deleted in any order, and what counts a table's column from one again."""
 
 
 @dataclass
@@ -32,20 +35,12 @@ class Emptied:
 
 
 def empty(uri: str) -> None:
-    """Delete every row, and count from one again."""
+    """Delete every row, and count from one again. To truncate tables, even empty ones, takes PostgreSQL twice as long."""
     engine = open_engine(uri)
+    unchecked, recount = ON_POSTGRESQL if (postgresql := engine.dialect.name == "postgresql") else ON_MARIADB
+    statements = [unchecked, *(f"DELETE FROM {form.name}" for form in FORMS)]
+    statements += [recount.format(form.name, form.counted) for form in FORMS if form.counted]
     with engine.begin() as connection:
-        if engine.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"TRUNCATE {', '.join(form.name for form in FORMS)} RESTART IDENTITY")
-        else:
-            _empty_mariadb(connection)
+        for statement in ["; ".join(statements)] if postgresql else statements:
+            connection.exec_driver_sql(statement)
     engine.dispose()
-
-
-def _empty_mariadb(connection: Connection) -> None:
-    connection.exec_driver_sql("SET foreign_key_checks = 0")
-    for form in FORMS:
-        connection.exec_driver_sql(f"DELETE FROM {form.name}")
-    for form in FORMS:
-        if form.counted:
-            connection.exec_driver_sql(f"ALTER TABLE {form.name} AUTO_INCREMENT = 1")
