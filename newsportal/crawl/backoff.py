@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from newsportal.crawl.requests import name_of
 from newsportal.errors import StoreError
-from newsportal.items import content_id
+from newsportal.items import Link, content_id
 from newsportal.messages import Message
 
 if TYPE_CHECKING:
     from newsportal.crawl.link_tracker import LinkTracker
-    from newsportal.items import Link
 
 
 HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})  # may be the page's own doing

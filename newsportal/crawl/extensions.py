@@ -8,19 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from scrapy import signals
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
 
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.crawl.reader_pool import usual_processes
 from newsportal.items import content_id
 from newsportal.items.report import Run, table
 from newsportal.logs import CONTEXT, warned
-
-if TYPE_CHECKING:
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 

@@ -8,25 +8,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from scrapy import Request
+
 from newsportal.crawl.host_locks import PATIENCE, Entry, HostLocks, HostQueues
 from newsportal.crawl.leases import Leases
-from newsportal.crawl.queues.base import Answer, Order, Terms
+from newsportal.crawl.queues.base import Answer, Order, Queue, Task, Terms
 from newsportal.crawl.redis_connection import EVERY as STARTS
+from newsportal.crawl.redis_connection import StartUrls
 from newsportal.crawl.requests import Unreadable
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy import Request
-
-    from newsportal.crawl.queues.base import Queue, Task
-    from newsportal.crawl.redis_connection import StartUrls
     from newsportal.crawl.scheduler import Scheduler
 
 logger = logging.getLogger(__name__)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from scrapy import Request
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from newsportal.crawl.queues.base import Task
+from newsportal.crawl.queues.base import Task
 
 
 @dataclass(slots=True)

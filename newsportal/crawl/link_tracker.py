@@ -96,7 +96,7 @@ class LinkTracker(SourceStates):
         self._began, self._replay = time(), bool(crawler.settings.get("NEWSPORTAL_REPLAY"))
         self._titled: Counter[str] = Counter()
         self._counted: dict[str, set[str]] = defaultdict(set)  # links that the report counts as new and that have no outcome here yet
-        self._met: set[str] = set()
+        self.met: set[str] = set()  # sources whose links had an outcome here
 
     async def filter_new(self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False) -> Filtered:
         """Let those entries of a list page wait that are not stored, do not wait, and were not over in this visit (unless ``again``);
@@ -272,7 +272,7 @@ class LinkTracker(SourceStates):
 
     def _decided(self, link: Link) -> None:
         self._counted[link.source].discard(id_of(link))
-        self._met.add(link.source)
+        self.met.add(link.source)
 
     async def _row(self, link: Link) -> Row | None:
         try:
@@ -293,11 +293,6 @@ class LinkTracker(SourceStates):
             await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
 
     @property
-    def met(self) -> frozenset[str]:
-        """Sources whose links had an outcome here."""
-        return frozenset(self._met)
-
-    @property
     def counted(self) -> frozenset[str]:
         """Sources with links that were counted here and have no outcome here."""
         return frozenset(source for source, names in self._counted.items() if names)
@@ -311,7 +306,7 @@ class LinkTracker(SourceStates):
         for memory in (self._errors, self._validators, self._pauses, self.hung):
             memory.pop(source, None)
         self._layouts.discard(source)
-        self._met.discard(source)
+        self.met.discard(source)
 
     def reset_report(self) -> None:
         """Begin a new report: counters are 0, but for links without an outcome."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.utils.misc import load_object
 
 from newsportal.crawl.leases import LEASE, PARENT, Errback
@@ -27,9 +27,6 @@ from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Link, content_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy import Spider
     from scrapy.crawler import Crawler
 
 

@@ -9,37 +9,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, Spider, signals
+from scrapy.core.downloader import Slot
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import Deferred
 
 from newsportal.crawl.addon import OfCrawler, SourcesAddon
 from newsportal.crawl.feeder import Feeder
 from newsportal.crawl.host_locks import Entry, Host, HostQueues
 from newsportal.crawl.leases import LEASE, PARENT, Errback
 from newsportal.crawl.link_tracker import STORE_FAILS
-from newsportal.crawl.queues.base import Terms
+from newsportal.crawl.queues.base import Queue, Task, Terms
 from newsportal.crawl.queues.table import TableQueue
-from newsportal.crawl.record import record_of
+from newsportal.crawl.record import Record, record_of
 from newsportal.crawl.redis_connection import open_start_urls
 from newsportal.crawl.requests import ROW, DupeFilter, Unwritable, host_of, request_of, task_of
 from newsportal.errors import NewsportalError
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from scrapy.core.downloader import Slot
-    from scrapy.crawler import Crawler
-    from twisted.internet.defer import Deferred
-
-    from newsportal.crawl.queues.base import Queue, Task
-    from newsportal.crawl.record import Record
 
 logger = logging.getLogger(__name__)
 

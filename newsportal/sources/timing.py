@@ -8,13 +8,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
-from newsportal.items.visits import SKEW
+from newsportal.items.visits import SKEW, Visit
 from newsportal.messages import Message, joined, reason_message
 from newsportal.schedule import Next, Past, Rules, hours_on, next_visit, price, strip
 from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
-    from newsportal.items.visits import Visit
     from newsportal.sources.models import Sources
     from newsportal.store.crawl_state import Subscription
     from newsportal.store.store import Store

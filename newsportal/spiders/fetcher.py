@@ -10,9 +10,10 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
@@ -29,7 +30,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from newsportal.crawl.handlers import render_notes
-from newsportal.crawl.link_tracker import utcnow
+from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.middlewares.retry import read_retry_after
 from newsportal.crawl.reader_pool import SHUTDOWN as SHUTDOWN
 from newsportal.crawl.reader_pool import Interrupted as Interrupted
@@ -37,11 +38,6 @@ from newsportal.errors import ArchiveError, EgressDenied, FetchFailed, RenderFai
 from newsportal.items import Page
 from newsportal.messages import as_text
 from newsportal.net.rendering import missing
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-    from newsportal.crawl.link_tracker import LinkTracker
 
 logger = logging.getLogger(__name__)
 

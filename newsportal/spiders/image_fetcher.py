@@ -12,12 +12,14 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from scrapy import signals
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import StopDownload
+from scrapy.http import Response
 
-from newsportal.crawl.link_tracker import utcnow
+from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors.images.filter import key
@@ -26,13 +28,6 @@ from newsportal.extractors.images.print import print_of
 from newsportal.items import Gallery, Image
 from newsportal.spiders.fetcher import Fetcher, Outcome, PageUnavailable, header
 from newsportal.store.pictures import Picture
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from newsportal.crawl.link_tracker import LinkTracker
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,9 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
+from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
@@ -20,9 +21,6 @@ from newsportal.messages import Message
 from newsportal.spiders.fetcher import SHUTDOWN, Fetcher, Interrupted, PageUnavailable, header, outcome_of, page_of, retry_after
 from newsportal.spiders.multipage import ArticleFetcher
 from newsportal.store.results import SourceState
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 

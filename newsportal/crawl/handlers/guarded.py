@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from scrapy import Request
 from scrapy.core.downloader.contextfactory import _ScrapyClientContextFactory
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _LenientHTTP11ClientProtocol
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, DownloadFailedError
+from scrapy.http import Response
 from twisted.internet.defer import Deferred
 from twisted.internet.defer import TimeoutError as DeferredTimeoutError
 from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
@@ -29,12 +32,6 @@ from zope.interface import implementer  # type: ignore[import-untyped]
 
 from newsportal.errors import EgressDenied
 from newsportal.net.egress import Policy, check_url, resolve
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
 
 OF_PAGE = "of_page"  # In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself
 MAX_HOSTS = 10_000  # hosts remembered; the one that was asked longest ago is forgotten first

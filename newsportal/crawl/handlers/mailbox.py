@@ -7,9 +7,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.crawler import Crawler
 from scrapy.exceptions import UnsupportedURLSchemeError
 from scrapy.http import Response
 
@@ -17,11 +19,6 @@ from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.handlers.handler import ALLOW_PRIVATE, MISSING, REPLAY
 from newsportal.net.egress import Policy
 from newsportal.net.egress.mailbox import Fetched, RawMail, read_mailbox
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
 
 NOWHERE = "mailbox://localhost/"  # the address of a mail whose text is there
 

@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares import redirect
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 
 from newsportal.crawl.addon import OfCrawler
 from newsportal.crawl.backoff import RetryAfter
@@ -19,12 +22,6 @@ from newsportal.crawl.leases import LEASE, marked
 from newsportal.crawl.requests import host_of
 from newsportal.crawl.scheduler import scheduler_of
 from newsportal.schedule.freshness import retry_after
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
 
 PATIENT = frozenset({429, 503})  # statuses that may carry Retry-After (RFC 9110 10.2.3, RFC 6585 4)
 

@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
 from newsportal.crawl.addon import OfCrawler
 from newsportal.errors import EgressDenied
 from newsportal.net.egress.robots import MAX_DELAY, Rules, product_token, rules_from
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 

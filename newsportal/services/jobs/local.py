@@ -49,6 +49,8 @@ class LocalRunner:
     starts then. ``ended``: called when a job has ended. May be shared between threads.
     """
 
+    where = LOCAL
+
     def __init__(
         self,
         records: Records,
@@ -66,10 +68,6 @@ class LocalRunner:
         self._children: dict[str, Child] = {}
         self._lock = threading.RLock()
         self._closed = False
-
-    @property
-    def where(self) -> str:
-        return LOCAL
 
     def use_sources(self, sources: Path) -> None:
         """Jobs that start from now on read this file."""

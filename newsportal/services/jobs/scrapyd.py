@@ -215,14 +215,11 @@ class ScrapydRunner:
         self._records = records
         self._settings = dict(settings)
         self._named = project
+        self.where = server.target.url
 
     @cached_property
     def project(self) -> str:
         return self._named()
-
-    @property
-    def where(self) -> str:
-        return self._server.target.url
 
     def start(self, id: str, wanted: Wanted) -> None:
         if self._records.get(id) is None:
