@@ -27,17 +27,16 @@ import numpy as np
 import typer
 
 from newsportal.cli.options import AsJson, SourcesFile, command_group, moment, open_record
-from newsportal.cli.output import pick, print_json, print_result, print_rows, progress, write_json_lines
+from newsportal.cli.output import pick, print_json, print_result, print_rows, progress, report_progress, write_json_lines
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
 from newsportal.messages import aware, format_time
 from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA, weight
-from newsportal.services.jobs.reporting import NICENESS, progress_reporter
+from newsportal.services.jobs.reporting import NICENESS
 from newsportal.services.learning.files import guess
 from newsportal.services.recommending import parts
-from newsportal.services.recommending.parts import Watch
 from newsportal.services.recommending.serving import Recommender
 from newsportal.store.reader_views import Month
 from newsportal.text import clean
@@ -139,10 +138,10 @@ def fit(
     """Learn from what readers looked at, the same here and on Spark; the portal uses it within a minute."""
     if gently:
         os.nice(NICENESS)
-    with open_record(sources) as (known, store), _bar() as watch:
+    with open_record(sources) as (known, store), report_progress() as say:
         now, days = datetime.now(UTC), known.recommendation.days
         if spark is None:
-            made = parts.fit(store, now, since=moment(since), days=days, watch=watch)
+            made = parts.fit(store, now, since=moment(since), days=days, progress=say)
         else:
             from newsportal.services.recommending import spark as on_spark
 
@@ -151,16 +150,6 @@ def fit(
     learnt = f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']})"
     row = {"made": made.made, "bytes": len(made.packed), **facts}
     print_result(row, f"{learnt}; {len(made.packed) / 1e6:.1f} MB", as_json)
-
-
-@contextmanager
-def _bar() -> Iterator[Watch]:
-    if (report := progress_reporter()) is not None:
-        yield lambda done, total: report(done / total if total else 0.0, "views")
-        return
-    with progress() as bar:
-        task = bar.add_task("views", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total, description="learning" if done >= total else "views")
 
 
 def import_(

@@ -31,7 +31,7 @@ from newsportal.services.trying.polite_fetch import visitor
 from newsportal.services.trying.proposing import MORE, Family, Import, Offer, Visited, figures, plain, planned, proposed, visits, write
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.trial import ArticleTrial, Trial
-from newsportal.sources import Feed, Sources
+from newsportal.sources import Sources
 from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -259,7 +259,8 @@ def export(
 ) -> None:
     """Write the feeds as an OPML list; categories become folders."""
     known = load(sources)
-    text = write_outlines(known.portal.title, outlines(known.feeds, everything=everything), datetime.now(UTC))
+    feeds = (Outline(feed.url, feed.name, feed.category) for feed in known.feeds if feed.enabled or everything)
+    text = write_outlines(known.portal.title, feeds, datetime.now(UTC))
     if secret := sum(known.is_secret(feed.url) for feed in known.feeds if feed.enabled or everything):
         typer.echo(f"{secret} of the addresses hold passwords or tokens: mind whom you give the list", err=True)
     if out is None:
@@ -283,7 +284,3 @@ def _print_plan(listed: OutlineList, plan: Import) -> None:
     counts = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{listed.repeated} repeated in the list"]
     counts += [f"{listed.skipped + len(plan.bad)} without a usable address", *listed.warnings]
     out.print(f"  {', '.join(counts)}", style="dim", markup=False)
-
-
-def outlines(feeds: Sequence[Feed], *, everything: bool = False) -> list[Outline]:
-    return [Outline(feed.url, feed.name, feed.category) for feed in feeds if feed.enabled or everything]

@@ -55,6 +55,7 @@ FIRST_WAIT: Final = 1.0  # seconds before the second try, doubled before the thi
 LATER: Final = frozenset((408, 409, 425, 429))  # with 5xx what another try may change (RFC 9110, 6585, 8470)
 EVENT_STORIES: Final = 12  # reports of an event that are sent, the latest; the texts share the characters that may be sent
 AT_ONCE: Final = BoundedSemaphore(4)  # calls of one process: each holds one of the threads that serve pages
+REFUSALS: Final[Mapping[int, str]] = {401: "key", 403: "key", 404: "no-such", 429: "too-many"}
 THOUGHTS: Final = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)  # what reasoning models write before they answer
 
 
@@ -157,7 +158,18 @@ class AssistantClient:
             raise AssistantError(Message("assistant.off"))
         messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
         body = json.dumps({"model": self._settings.model, "messages": messages, "stream": False}, ensure_ascii=False)
-        return _content(self._post(self._settings.url, body.encode("utf-8", "replace")))
+        answer = self._post(self._settings.url, body.encode("utf-8", "replace"))
+        if not 200 <= answer.status < 300:
+            other = "broken" if answer.status >= 500 else "refused" if answer.status >= 400 else "no-such"
+            raise AssistantError(Message(f"assistant.{REFUSALS.get(answer.status, other)}", status=answer.status))
+        try:
+            said: Any = json.loads(answer.body)
+            found, used = said["choices"][0]["message"]["content"], (said.get("usage") or {}).get("total_tokens")
+        except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+            raise AssistantError(Message("assistant.no-answer"), spent=True) from error
+        if not isinstance(found, str):
+            raise AssistantError(Message("assistant.no-answer"), spent=True)
+        return found, used if isinstance(used, int) and 0 <= used < 2**53 else 0
 
     def _post(self, base: str, body: bytes) -> egress.Answer:
         """Up to ``TRIES`` times within the time-out."""
@@ -185,24 +197,6 @@ class AssistantClient:
                     break
             self._wait(pause)
         return answer
-
-
-REFUSALS: Final[Mapping[int, str]] = {401: "key", 403: "key", 404: "no-such", 429: "too-many"}
-
-
-def _content(answer: egress.Answer) -> tuple[str, int]:
-    if not 200 <= answer.status < 300:
-        other = "broken" if answer.status >= 500 else "refused" if answer.status >= 400 else "no-such"
-        kind = REFUSALS.get(answer.status, other)
-        raise AssistantError(Message(f"assistant.{kind}", status=answer.status))
-    try:
-        said: Any = json.loads(answer.body)
-        text, used = said["choices"][0]["message"]["content"], (said.get("usage") or {}).get("total_tokens")
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        raise AssistantError(Message("assistant.no-answer"), spent=True) from error
-    if not isinstance(text, str):
-        raise AssistantError(Message("assistant.no-answer"), spent=True)
-    return text, used if isinstance(used, int) and 0 <= used < 2**53 else 0
 
 
 def plain(text: str, purpose: Purpose) -> str:

@@ -83,17 +83,12 @@ class DailySums(Part):
         self._zone = zone
         write_ahead(self._engine)
         with self._write() as connection:
-            self._prepare(connection)
+            state = connection.execute(select(STATE)).first() if inspect(connection).has_table("state") else None
+            if state is None or (state.form, state.zone) != (FORM, str(zone)):
+                METADATA.drop_all(connection)
+                METADATA.create_all(connection)
+                connection.execute(insert(STATE).values(form=FORM, zone=str(zone), seq=0))
             self._names: dict[tuple[str, str], int] = {(row.kind, row.name): row.id for row in connection.execute(select(NAMES))}
-
-    def _prepare(self, connection: Connection) -> None:
-        if inspect(connection).has_table("state"):
-            state = connection.execute(select(STATE)).first()
-            if state is not None and (state.form, state.zone) == (FORM, str(self._zone)):
-                return
-            METADATA.drop_all(connection)
-        METADATA.create_all(connection)
-        connection.execute(insert(STATE).values(form=FORM, zone=str(self._zone), seq=0))
 
     def close(self) -> None:
         self._engine.dispose()

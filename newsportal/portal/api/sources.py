@@ -299,7 +299,7 @@ def many(request: Request, told: Many) -> ManyWritten:
     return ManyWritten(number=len(chosen), file=path_of(request).name, changed=done)
 
 
-class Brought(BaseModel):
+class BroughtFeeds(BaseModel):
     """``there``: addresses that were there already, with the source's key; ``bad``: those that cannot be taken, with the reason."""
 
     added: list[dict[str, Any]]
@@ -317,7 +317,7 @@ async def opml(
     category: Annotated[str | None, Query(max_length=100, description="Of all of them; default: the folder they lie in.")] = None,
     enabled: Annotated[bool, Query(description="False: they are written switched off.")] = True,
     dry_run: Annotated[bool, Query(description="Only tell what would be added.")] = False,
-) -> Brought:
+) -> BroughtFeeds:
     """The body is the file, as `text/x-opml` or `application/xml`. Feeds that are there already stay as they are."""
     try:
         body = await streamed(request, MAX_BYTES)
@@ -328,7 +328,7 @@ async def opml(
     return await run_in_threadpool(_brought, request, body, category, enabled, dry_run)
 
 
-def _brought(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> Brought:
+def _brought(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> BroughtFeeds:
     known = config_of(request)
     with api_error_for(BadOpml, status=422, code="no-opml"):
         plan = planned(read(body).feeds, known, category, enabled=enabled)
@@ -338,4 +338,4 @@ def _brought(request: Request, body: bytes, category: str | None, enabled: bool,
         details = {"number": len(new), "sources": [values for _kind, values in new[:100]]}
         done = written(request, lambda path: write_entries(path, new), "source.add", f"{len(new)} feeds", details)
     there, bad = ({mask(url): str(said) for url, said in pairs} for pairs in (plan.there, plan.bad))
-    return Brought(added=[values for _kind, values in new], there=there, bad=bad, changed=done)
+    return BroughtFeeds(added=[values for _kind, values in new], there=there, bad=bad, changed=done)

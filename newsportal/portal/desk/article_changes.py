@@ -21,10 +21,6 @@ from newsportal.store.results import Marking, StoredArticle
 MOST_CAPTION: Final = 2000  # characters of a caption; more is a text that was put into the wrong field
 
 
-def editor_name(visit: Visit) -> str:
-    return visit.signed_in.person.name if visit.signed_in is not None else ""
-
-
 def editor(visit: Visit) -> Editor:
     """Who asks, as services know him."""
     return Editor(visit.portal.store, **by_editor(visit))
@@ -32,7 +28,8 @@ def editor(visit: Visit) -> Editor:
 
 def by_editor(visit: Visit) -> dict[str, Any]:
     """Under whose name a service makes a change, when, and how it is written down."""
-    return {"by": editor_name(visit), "now": visit.portal.now(), "log": partial(log, visit.request)}
+    name = visit.signed_in.person.name if visit.signed_in is not None else ""
+    return {"by": name, "now": visit.portal.now(), "log": partial(log, visit.request)}
 
 
 def caption(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:

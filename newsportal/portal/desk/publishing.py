@@ -208,11 +208,6 @@ def _value(text: str) -> Any:
         return text
 
 
-def columns_written(columns: object) -> list[str]:
-    pairs = columns.items() if isinstance(columns, Mapping) else ()
-    return [f"{name}: {json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else value}" for name, value in pairs]
-
-
 def _form(
     request: Request,
     name: str | None,
@@ -221,7 +216,10 @@ def _form(
     status: int = 200,
     tried: Rehearsed | None = None,
 ) -> Response:
-    shown = {**values, "columns": columns_written(values.get("columns"))}
+    columns = values.get("columns")
+    pairs = columns.items() if isinstance(columns, Mapping) else ()
+    lines = [f"{column}: {json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else value}" for column, value in pairs]
+    shown = {**values, "columns": lines}
     seen = entry_digest(_entry(request, name)) if name else ""
     return render(
         request, "destination.html", status, name=name, fields=[field_view(field, shown, mistakes) for field in FIELDS], seen=seen,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from gettext import NullTranslations
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -12,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.classify.topics import TopicRule, rule
-from newsportal.errors import Problem, SearchError, SourcesError
+from newsportal.errors import SearchError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.api_errors import or_404
 from newsportal.portal.context import Here, Portal, Visit
@@ -95,14 +94,6 @@ FIELDS: Final = {
     "engines": "engines", "breadth": "pages", "breadth.default": "pages", "enabled": "enabled", "auto_classify": "auto_classify",
 }  # fmt: skip
 """Key of the file → field of the form."""
-
-
-def with_faults(form: Typed, problems: Sequence[Problem], place: int, language: NullTranslations) -> Typed:
-    """The form with mistakes beside their fields."""
-    beside, others = by_field(problems, "topics", place, language)
-    faults = {FIELDS[key]: text for key, text in beside.items() if key in FIELDS}
-    more = [text for key, text in beside.items() if key not in FIELDS]
-    return replace(form, faults=faults, others=(*others, *more))
 
 
 USUAL: Final = ("baidu_news", "bing_news")  # as in the sources.yaml of newsportal init
@@ -191,7 +182,10 @@ def save(request: Request, visit: Here, sent: Form) -> Response:
     except SourcesError as error:
         names = [topic.name for topic in load(path).topics]
         place = names.index(form.before) if form.before in names else len(names)
-        return _form(request, with_faults(form, error.problems, place, visit.clock.words), 422)
+        beside, others = by_field(error.problems, "topics", place, visit.clock.words)
+        faults = {FIELDS[key]: text for key, text in beside.items() if key in FIELDS}
+        more = [text for key, text in beside.items() if key not in FIELDS]
+        return _form(request, replace(form, faults=faults, others=(*others, *more)), 422)
     except (EditConflict, NoEntry) as error:
         clash = visit.say("sources.yaml was changed meanwhile. Your words stand here still; look at them and save again.")
         gone = isinstance(error, NoEntry)

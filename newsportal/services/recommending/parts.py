@@ -8,13 +8,14 @@ place, to the last bit. On this machine views and stories are streamed from the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 import numpy as np
 
+from newsportal.classify.base import Progress, quiet
 from newsportal.dedup.cosine import unit_vector
 from newsportal.recommend import best, formulas, neighbours, signals
 from newsportal.recommend.base import Item, Log, View
@@ -167,11 +168,10 @@ def item(told: StoryOffer) -> Item:
     return Item(told.story, told.published, tuple(unit_vector(told.title, told.text)), told.labels)
 
 
-Watch = Callable[[int, int], None]  # told how many views of how many were read
 EVERY: Final = 10_000  # views between two words about progress
 
 
-def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, watch: Watch | None = None) -> Fit:
+def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = quiet) -> Fit:
     """Learn from all views that are kept (from ``since`` on), and put the fit to use. What is older than is promised goes first.
 
     Raises ``StoreError``.
@@ -179,8 +179,8 @@ def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int
     began = time.perf_counter()
     gone = store.readers.let_go(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()
-    seen = store.readers.views(since=since)
-    model = best.fit(Log(watched(seen, views, watch) if watch else seen, items(store.readers, now, days=days)), now)
+    seen = watched(store.readers.views(since=since), views, progress)
+    model = best.fit(Log(seen, items(store.readers, now, days=days)), now)
     return save_fit(store, now, model, {"by": "embedded", "views": views, "readers": readers, "let_go": gone}, began)
 
 
@@ -191,14 +191,14 @@ def save_fit(store: Store, now: datetime, model: best.Best, facts: Mapping[str, 
     return made
 
 
-def watched(views: Iterable[View], total: int, watch: Watch) -> Iterator[View]:
+def watched(views: Iterable[View], total: int, progress: Progress) -> Iterator[View]:
     """The views, with a word about progress now and then."""
     number = 0
     for number, view in enumerate(views, 1):
         if number % EVERY == 0:
-            watch(number, max(total, number))
+            progress(number / max(total, number), "views")
         yield view
-    watch(number, number)
+    progress(1.0, "fit")
 
 
 def alpha_of(store: Store) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -118,9 +118,6 @@ class Overlap:
     def summary(self) -> str:
         brought = f", by {', '.join(self.by)}" if self.by else ""
         return f"{self.stored} of {self.asked} entries are stored already{brought}"
-
-    def plain(self) -> dict[str, Any]:
-        return {"asked": self.asked, "stored": self.stored, "by": list(self.by)}
 
 
 def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
@@ -242,7 +239,7 @@ def plain(preview: Preview) -> dict[str, Any]:
         "newest": found.newest and found.newest.isoformat(),
         "per_day": found.per_day,
         "why": [to_json(one) for one in found.why],
-        "stored": preview.overlap.plain() if preview.overlap else None,
+        "stored": asdict(preview.overlap) if preview.overlap else None,
         "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
         "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **told} if reading else None,
     }

@@ -190,9 +190,9 @@ def test_a_fit_lets_go_of_what_is_too_old(store: Store, ids: list[str]) -> None:
 def test_a_fit_says_how_far_it_is(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.services.recommending.parts.EVERY", 50)
     look(store, ids)
-    told: list[tuple[int, int]] = []
-    fit(store, NOW, since=NOW - timedelta(days=1), watch=lambda done, total: told.append((done, total)))
-    assert told == [(50, 240), (100, 240), (150, 240), (200, 240), (240, 240)]
+    told: list[tuple[float, str]] = []
+    fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, what: told.append((share, what)))
+    assert told == [*((number / 240, "views") for number in (50, 100, 150, 200)), (1.0, "fit")]
 
 
 def test_the_paper_s_method_is_served_where_it_is_chosen(store: Store, ids: list[str]) -> None:
