@@ -185,9 +185,7 @@ _AGAINST: Final = re.compile(
     r"(?=[^\x00-\x7f\u4e00-\u9fff]|[\u4e00-\u9fff][\uac00-\ud7a3]|[a-zA-Z][^\x00-\x7f])(?:[\ufffd\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f]|[À-ÿ]{3}|[\u4e00-\u9fff][\uac00-\ud7a3]|[\uac00-\ud7a3][\u4e00-\u9fff]"
     r"|[\u0430-\u044f][\u0410-\u042f]|[a-zA-Z][\u4e00-\u9fff][a-zA-Z]|[\u0400-\u040f\u0450-\u045f]{2}|[a-zA-Z][\u0400-\u04ff]|[\u0400-\u04ff][a-zA-Z])"
 )
-_MAY_BE_AGAINST: Final = re.compile(
-    r"[À-ÿ\ufffd\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f\u0400-\u04ff\uac00-\ud7a3]"
-)
+_MAY_BE_AGAINST: Final = re.compile(r"[À-ÿ\ufffd\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f\u0400-\u04ff\uac00-\ud7a3]")
 _AMID_LETTERS: Final = re.compile(r"[a-zA-Z][\u4e00-\u9fff][a-zA-Z]")  # what else is in _AGAINST: most samples have neither
 
 _UNREAD: Final = re.compile("[\ufffd\x80-\x9f\ue000-\uf8ff]")
