@@ -21,11 +21,7 @@ Progress = Callable[[float, str], None]
 
 DEFAULT: Final = "linear"
 
-CLASSIFIERS: Final[dict[str, str]] = {
-    "linear": "linear:Linear",
-    "chi_cosine": "chi_cosine:ChiCosine",
-    "lexicon": "lexicon:Lexicon",
-}
+CLASSIFIERS: Final[dict[str, str]] = {"linear": "linear:Linear", "chi_cosine": "chi_cosine:ChiCosine", "lexicon": "lexicon:Lexicon"}
 """Name → module of this package and its class; loaded when it is asked for."""
 
 Scores = Mapping[str, float]

@@ -134,10 +134,12 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class FoldDecision:
-    """Which stored article another one repeats; ``fold`` is ``None`` for one that is new. Decided when ``seq`` was the last change."""
+    """Which stored article another one repeats; ``fold`` is ``None`` for one that is new. Decided when ``seq`` was the last change.
+    ``printed``: what was compared, for the store to keep."""
 
     fold: Fold | None
     seq: int
+    printed: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,14 @@ chose and by which words. Topics come from the source, the search, keywords, and
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from newsportal.classify import lexicon, topics
 from newsportal.classify.base import Classifier
-from newsportal.classify.keywords import Keyword, keywords
+from newsportal.classify.keywords import keywords
 from newsportal.classify.topics import EDITOR, KEYWORDS, SEARCH, SOURCE
 from newsportal.crawl.record import Loaded
 from newsportal.errors import NotApplicable
@@ -63,13 +61,7 @@ class ClassifyPipeline(Stage):
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
 
     async def process(self, article: Article) -> Article:
-        """Keywords, most of the work, are found in a reader; the rest in a thread: to load a model takes some hundred milliseconds."""
-        try:
-            words = await self.tracker.readers.read(keywords, article.title or "", article.text or "")
-        except NotApplicable as why:  # the article is whole without them
-            logger.warning("%s has no keywords: %s", article.url, why, extra={"url": article.url})
-            words = ()
-        found = await asyncio.to_thread(self.classified, article, words)
+        found: Article = await self.tracker.readers.run(self.classified, article)
         if self._is_chosen(found):
             self._counts[found.source][found.category_by or "nobody"] += 1
         for mark in found.topic_marks:
@@ -79,8 +71,13 @@ class ClassifyPipeline(Stage):
                 self.tracker.note(found.source, Message("note.topic-by-model", topic=mark.topic))
         return found
 
-    def classified(self, article: Article, words: Sequence[Keyword] | None = None) -> Article:
-        """The article with category, topics, keywords (``words`` where they are found already) and language. Blocking; thread-safe."""
+    def classified(self, article: Article) -> Article:
+        """The article with category, topics, keywords (most of the work: in a reader) and language. Blocking; thread-safe."""
+        try:
+            words = self.tracker.readers.call(keywords, article.title or "", article.text or "")
+        except NotApplicable as why:  # the article is whole without them
+            logger.warning("%s has no keywords: %s", article.url, why, extra={"url": article.url})
+            words = ()
         choice = self._category(article)
         link = article.link
         by = dict.fromkeys(self._of_source.get(link.source, ()), SOURCE)
@@ -98,7 +95,7 @@ class ClassifyPipeline(Stage):
             article,
             topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in found)))),
             topic_marks=tuple(found),
-            keywords=tuple(word.word for word in (keywords(article.title or "", article.text or "") if words is None else words)),
+            keywords=tuple(word.word for word in words),
             category=choice.category,
             category_by=choice.by,
             category_score=choice.score,

@@ -10,6 +10,7 @@ from typing import Final
 
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import name_of
+from newsportal.crawl.seen_filter import StoredUrls
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article
@@ -31,8 +32,8 @@ class _Waiting:
 class BatchWriter:
     """Stores articles for the stages of one crawl, in its event loop."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, stored_urls: StoredUrls) -> None:
+        self._store, self._stored_urls = store, stored_urls
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Future[None] | None = None
 
@@ -60,7 +61,7 @@ class BatchWriter:
     async def _add_all(self, batch: Sequence[_Waiting]) -> bool:
         """False if one of several is at fault: then nothing is stored, and it is told who by adding them one by one."""
         try:
-            added = await retry(self._store.add_all, [(one.article, one.article.keys) for one in batch], now=utcnow())
+            added = await retry(self.add_and_enter, [one.article for one in batch])
         except Exception as error:  # noqa: BLE001  raised where the article is waited for
             if len(batch) > 1 and not isinstance(error, StoreUnavailable):
                 logger.info("%d articles are stored one by one, for together they cannot be: %s", len(batch), error)
@@ -74,12 +75,17 @@ class BatchWriter:
                     one.added.set_result(answer)
         return True
 
+    def add_and_enter(self, articles: Sequence[Article]) -> list[Added]:
+        added = self._store.add_all([(article, article.keys) for article in articles], now=utcnow())
+        self._stored_urls.enter({article.identity for article in articles if article.identity is not None})
+        return added
+
 
 class StorePipeline(Stage):
     """The only stage that writes articles. A link whose article could not be written is neither settled nor known."""
 
     def setup(self) -> None:
-        self._writer = BatchWriter(self.tracker.store)
+        self._writer = BatchWriter(self.tracker.store, self.tracker.stored_urls)
 
     async def process(self, article: Article) -> Article:
         added = await self._writer.add(article)
@@ -89,7 +95,8 @@ class StorePipeline(Stage):
         names = {name_of(article.link), *map(identity, others)}
         if article.canonical is not None:
             await retry(self.tracker.store.declare, article.canonical, article.identity)
-        await retry(self.tracker.stored_urls.alias, names, article.identity)
+        if names != {article.identity}:
+            await retry(self.tracker.stored_urls.alias, names, article.identity)
         await self.tracker.settle(article.link, COLUMN[added.outcome], written=True)
         if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
             self.tracker.visit_counts.published(article.link.source, [article.published])

@@ -109,12 +109,7 @@ RUNS = Table(
     Column("report", JSON, nullable=False),
 )
 
-SOURCES = Table(
-    "source_states",
-    METADATA,
-    Column("source", String(NAME_CHARS), primary_key=True),
-    Column("state", JSON, nullable=False),
-)
+SOURCES = Table("source_states", METADATA, Column("source", String(NAME_CHARS), primary_key=True), Column("state", JSON, nullable=False))
 
 SITE_LINES = Table(
     "site_lines",

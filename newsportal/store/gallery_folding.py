@@ -65,14 +65,7 @@ def _key(of: str) -> int:
     return int.from_bytes(blake2b(of.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
-COLUMNS: Final = (
-    ARTICLES.c.id,
-    ARTICLES.c.story_id,
-    ARTICLES.c.title,
-    ARTICLES.c.text.label("told"),
-    ARTICLES.c.moment,
-    GALLERIES.c.text,
-)
+COLUMNS: Final = (ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.title, ARTICLES.c.text.label("told"), ARTICLES.c.moment, GALLERIES.c.text)
 
 
 def fold_gallery(connection: Connection, id: str) -> Fold | None:

@@ -41,10 +41,7 @@ OUTBOX = Table(
 """An article at a target (``store.outbox``)."""
 
 POSITIONS = Table(
-    "outbox_positions",
-    METADATA,
-    Column("target", String(NAME_CHARS), primary_key=True),
-    Column("seq", BigInteger, nullable=False),
+    "outbox_positions", METADATA, Column("target", String(NAME_CHARS), primary_key=True), Column("seq", BigInteger, nullable=False)
 )
 """Up to which change each target was looked after."""
 

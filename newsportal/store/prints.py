@@ -220,10 +220,15 @@ class Printed:
     index: PrintIndex
     fingerprint: Fingerprint
     title: str
+    made_from: tuple[str | None, str | None]
 
 
 def printed(index: PrintIndex, article: Article) -> Printed:
-    return Printed(index, fingerprint(article.text or ""), title_letters(article.title))
+    """As it was made for the article's decision, unless title or text has changed since."""
+    made_from, made = (article.title, article.text), article.decision and article.decision.printed
+    if isinstance(made, Printed) and made.index is index and made.made_from == made_from:
+        return made
+    return Printed(index, fingerprint(article.text or ""), title_letters(article.title), made_from)
 
 
 def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart: Collection[str]) -> Fold | None:

@@ -133,10 +133,7 @@ def offer_rows(reader: str, recommended: Iterable[Recommendation], now: datetime
 
 
 SWITCHED_OFF = Table(
-    "readers_off",
-    METADATA,
-    Column("reader", String(READER_CHARS), primary_key=True),
-    Column("since", Moment, nullable=False),
+    "readers_off", METADATA, Column("reader", String(READER_CHARS), primary_key=True), Column("since", Moment, nullable=False)
 )
 """Readers who want no profile: nothing else is known of them."""
 
@@ -268,10 +265,7 @@ def month_of(moment: datetime) -> datetime:
 
 
 MONTHS = Table(
-    "reading_months",
-    METADATA,
-    Column("start", Moment, primary_key=True),
-    *(Column(name, Integer, nullable=False) for name in FIGURES),
+    "reading_months", METADATA, Column("start", Moment, primary_key=True), *(Column(name, Integer, nullable=False) for name in FIGURES)
 )
 """Figures of months whose views and offers were let go."""
 

@@ -24,18 +24,7 @@ from newsportal.store.new_articles import NEW_ARTICLE, NewRows, find_existing, t
 from newsportal.store.prints import FinderIndex, Printed, PrintIndex, printed
 from newsportal.store.reading import find, find_stored
 from newsportal.store.results import Added
-from newsportal.store.tables import (
-    ALIASES,
-    ARTICLES,
-    CHANGES,
-    DECLARED,
-    EARLIEST_FIRST,
-    FOLD_KEYS,
-    REVISIONS,
-    STORIES,
-    TOPICS,
-    UNFOLDED,
-)
+from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
 
 NEW_REVISION, NEW_CHANGE = insert(REVISIONS), insert(CHANGES)
 ARTICLE = select(ARTICLES).where(ARTICLES.c.id == bindparam("article"))
@@ -260,7 +249,7 @@ class Writing(Part):
         self._read_prints()
         with self._read() as connection:
             seq = new.index.follow(connection)
-            return FoldDecision(_repeated(connection, row_of(article, now=now), article.keys, new), seq)
+            return FoldDecision(_repeated(connection, row_of(article, now=now), article.keys, new), seq, new)
 
     def _read_prints(self) -> None:
         while not self._prints.read:  # in pages, while others may write

@@ -3,7 +3,7 @@
 The table of the dictionary's 349,000 words takes a second to make and 50 MB as a ``dict``; mapped it is there at once, and processes share
 its 5 MB. Where the folder cannot be written, each process makes the table for itself.
 
-    "newsportal words 1 little\\n" padded to 32 bytes   entries n: Q   BLAKE2b of the rest: 24 bytes   n keys, ascending: Q   n numbers: d
+    "newsportal words 2 little\\n" padded to 32 bytes   entries n: Q   BLAKE2b of the rest: 24 bytes   n keys, ascending: Q   n numbers: d
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from tempfile import NamedTemporaryFile
 from typing import Final
 
 HEAD: Final = Struct("32sQ24s")
-MAGIC: Final = f"newsportal words 1 {sys.byteorder}\n".encode()
+MAGIC: Final = f"newsportal words 2 {sys.byteorder}\n".encode()
 
 REMEMBERED: Final = 50_000  # words that are looked up without a search: those of a few hundred articles
 
 
 class WordTable:
-    """Word → number. Words are known by a hash of 64 bits: that a word which is not in the table gets a number has odds of 2 to 10¹⁴."""
+    """Word → number. Words of up to four characters are their own key, others have a hash of 64 bits: that a word which is not in the
+    table gets a number has odds of 2 to 10¹⁴."""
 
     def __init__(self, packed: bytes | mmap) -> None:
         """Raises ``ValueError`` for bytes that are no table, or damaged."""
@@ -61,7 +62,7 @@ def pack(numbers: Mapping[str, float]) -> bytes:
 
 def cached_table(name: str, made_from: object, make: Callable[[], Mapping[str, float]]) -> WordTable:
     """The table of what ``make`` returns, from the cache where it is there. ``made_from``: all it depends on (by its ``repr``)."""
-    version = blake2b(repr(made_from).encode(), digest_size=8).hexdigest()
+    version = blake2b(repr((MAGIC, made_from)).encode(), digest_size=8).hexdigest()
     file_name = f"{name}-{version}.words"
     with (
         suppress(RuntimeError, OSError, ValueError),  # no home folder, no file yet, a damaged one
@@ -94,7 +95,8 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _key(word: str) -> int:
-    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), sys.byteorder)
+    data = word.encode("utf-16-le", "surrogatepass")
+    return int.from_bytes(data if len(data) <= 8 else blake2b(data, digest_size=8).digest(), "little")
 
 
 def _digest(body: bytes | memoryview) -> bytes:

@@ -12,6 +12,7 @@ import pytest
 from factories import empty_store
 
 from newsportal.crawl.link_tracker import utcnow
+from newsportal.crawl.seen_filter import LocalFilter
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Link
 from newsportal.pipelines import base
@@ -57,7 +58,7 @@ async def begun(line: BatchWriter, store: Watched, article: Article) -> asyncio.
 
 async def brought(store: Watched, articles: list[Article]) -> list[Added | BaseException]:
     """The first is under way while the others come."""
-    line = BatchWriter(store)
+    line = BatchWriter(store, LocalFilter(store))
     tasks = [await begun(line, store, articles[0]), *(asyncio.ensure_future(line.add(article)) for article in articles[1:])]
     await asyncio.sleep(0)
     store.go.set()
@@ -107,7 +108,7 @@ def test_all_of_them_learn_that_the_store_is_away(store: Watched, monkeypatch: p
 
 def test_who_is_cancelled_does_not_stop_the_others(store: Watched) -> None:
     async def cancelling() -> list[Added | BaseException]:
-        line = BatchWriter(store)
+        line = BatchWriter(store, LocalFilter(store))
         tasks = [await begun(line, store, ready("0")), *(asyncio.create_task(line.add(ready(str(n)))) for n in range(1, 4))]
         await asyncio.sleep(0)
         tasks[2].cancel()
@@ -120,11 +121,13 @@ def test_who_is_cancelled_does_not_stop_the_others(store: Watched) -> None:
 
 def test_one_store_of_many_crawls_takes_all(tmp_path: Path) -> None:
     opened = empty_store(tmp_path / "news.db")
+    known = LocalFilter(opened)
 
     async def many() -> None:
-        lines = [BatchWriter(opened) for _ in range(3)]
+        lines = [BatchWriter(opened, known) for _ in range(3)]
         await asyncio.gather(*(line.add(ready(f"{number} {n}")) for number, line in enumerate(lines) for n in range(10)))
 
     asyncio.run(many())
     assert opened.tally().articles == 30
+    assert len(known.find_stored([f"a.example/{number} {n}" for number in range(3) for n in range(10)])) == 30
     opened.close()

@@ -109,12 +109,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
     async def _visited(self, url: str, visit: Visit, chromium: Chromium) -> Rendered:
         name = f"page {next(_NUMBERS)}"
         agent = self._crawler.settings.get("USER_AGENT")
-        meta = {
-            "playwright": True,
-            "playwright_context": name,
-            "playwright_context_kwargs": {**CONTEXT, "user_agent": agent},
-            VISIT: visit,
-        }
+        meta = {"playwright": True, "playwright_context": name, "playwright_context_kwargs": {**CONTEXT, "user_agent": agent}, VISIT: visit}
         closed = chromium.watch.closed
         watching = asyncio.ensure_future(chromium.watched())
         try:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -105,12 +105,9 @@ class RedirectMiddleware(redirect.RedirectMiddleware):
             raise BadRedirect(f"{request.url} leads to {response.headers.get('Location')!r}: {error}") from error
 
 
-SCANNED: Final = 16_384  # bytes of the characters in which Scrapy looks for a refresh
-
-
 class MetaRefreshMiddleware(redirect.MetaRefreshMiddleware):
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]  # older Scrapy: spider
-        head = response.body[:SCANNED]
+        head = response.body[:16_384]  # of the 4,096 characters in which Scrapy looks
         if b"refresh" not in head.lower() and b"\0" not in head:  # UTF-16 has zero bytes
             return response  # Scrapy decodes the whole page first
         try:

@@ -115,7 +115,8 @@ COLUMNS: Final = tuple(f"page_is_{kind}" for kind in KINDS)  # What the probabil
 
 
 @cache
-def _places(names: tuple[str, ...]) -> NDArray[np.intp]:
+def places(names: tuple[str, ...]) -> NDArray[np.intp]:
+    """Where the figures called ``names`` stand among :data:`NAMES`."""
     return np.array([NAMES.index(name) for name in names], dtype=np.intp)
 
 
@@ -130,7 +131,7 @@ class PageModel:
 
     def kind(self, figures: NDArray[np.float32]) -> PageKind:
         """``figures`` is a row of :func:`page_figures`."""
-        *said, news = (float(model.likely(figures[_places(model.columns), None])[0]) for model in (*self.kinds, self.news))
+        *said, news = (float(model.likely(figures[places(model.columns), None])[0]) for model in (*self.kinds, self.news))
         return PageKind(np.array(said, dtype=np.float32) / sum(said), news)
 
 

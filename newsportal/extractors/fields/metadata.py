@@ -162,10 +162,7 @@ WRITTEN: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{
 MAX_ITEMS: Final = 5
 MAX_PROPERTIES: Final = 200
 MAX_VALUE_CHARS: Final = 2000
-ADDRESSES: Final = {
-    **dict.fromkeys(("a", "link", "area"), "href"),
-    **dict.fromkeys(("img", "audio", "video", "source", "iframe"), "src"),
-}
+ADDRESSES: Final = {**dict.fromkeys(("a", "link", "area"), "href"), **dict.fromkeys(("img", "audio", "video", "source", "iframe"), "src")}
 # Properties that hold the text itself or other people's: they are read from the page, not from here.
 LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
 
