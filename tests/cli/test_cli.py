@@ -43,10 +43,10 @@ def test_a_terminal_that_lacks_a_character_ends_no_command(tmp_path: Path, encod
 
 
 def test_a_log_level_that_is_none_is_told_with_those_there_are(tmp_path: Path) -> None:
-    done = newsportal(tmp_path, "crawl", "--log-level", "loud", COLUMNS="200")
+    done = run("crawl", "--log-level", "loud", cwd=tmp_path, COLUMNS="200")
     assert done.returncode == 2
-    assert b"DEBUG, INFO, WARNING, ERROR" in done.stderr
-    assert b"Traceback" not in done.stderr
+    assert "DEBUG, INFO, WARNING, ERROR" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_help_lists_every_command_in_its_group_and_imports_none() -> None:
@@ -75,6 +75,6 @@ def test_garbage_is_collected_after_an_import_that_fails(monkeypatch: pytest.Mon
 
 
 def test_a_misspelt_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
-    done = newsportal(tmp_path, "serch", COLUMNS="200")
+    done = run("serch", cwd=tmp_path, COLUMNS="200")
     assert done.returncode == 2
-    assert b"Did you mean 'search'" in done.stderr
+    assert "Did you mean 'search'" in done.stderr

@@ -94,30 +94,33 @@ def test_commands_are_written_about() -> None:
     assert [name for name in cli.COMMANDS if name not in mentioned] == []
 
 
-@pytest.mark.parametrize(("document", "line"), sorted(set(WRITTEN)))
-def test_what_documents_tell_to_type_exists(document: str, line: str) -> None:
-    program, name, *words = shlex.split(re.sub(r"[\[\]]", " ", line.replace("\\|", "¦").replace("…", "")))
+def test_what_documents_tell_to_type_exists() -> None:
+    for document, line in sorted(set(WRITTEN)):
+        _check(f"{document}: {line}", *shlex.split(re.sub(r"[\[\]]", " ", line.replace("\\|", "¦").replace("…", ""))))
+
+
+def _check(where: str, program: str, name: str, *words: str) -> None:
     if program == "scrapy" and name in SCRAPYS_OWN:
-        _check_scrapy(words if name == "crawl" else [])
+        _check_scrapy(where, words if name == "crawl" else ())
         return
-    assert name in cli.COMMANDS, f"no command {name}"
+    assert name in cli.COMMANDS, f"{where}: no command {name}"
     if program == "scrapy":
-        assert (ROOT / "newsportal" / "cli" / "scrapy_commands" / f"{name}.py").exists()
+        assert (ROOT / "newsportal" / "cli" / "scrapy_commands" / f"{name}.py").exists(), where
     inner = f"{name} {words[0]}" if words else name
     command = COMMANDS.get(inner, COMMANDS[name])
     used = {word.partition("=")[0] for word in words if word.startswith("-") and word != "-"}
-    assert used <= options(command), f"{name} has no {used - options(command)}"
+    assert used <= options(command), f"{where}: {name} has no {used - options(command)}"
 
 
-def _check_scrapy(words: list[str]) -> None:
+def _check_scrapy(where: str, words: tuple[str, ...]) -> None:
     """``crawl SPIDER -a NAME=VALUE``: the spider is there and takes the argument."""
     if not words:
         return
-    assert words[0] in SPIDERS
+    assert words[0] in SPIDERS, where
     spider = load_object(f"newsportal.spiders.{SPIDER_CLASSES[words[0]]}")
     takes = set(spider.Args.model_fields)
     given = {words[place + 1].partition("=")[0] for place, word in enumerate(words) if word == "-a"}
-    assert given <= takes
+    assert given <= takes, where
 
 
 def test_every_setting_tells_why() -> None:

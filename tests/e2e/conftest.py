@@ -283,9 +283,12 @@ def browser(browser_closed: None, monkeypatch: pytest.MonkeyPatch) -> Browser:
     return launched()
 
 
+NO_FAULTS = ("htmx:sendAbort", "htmx:afterRequest", "Service Worker registration blocked by Playwright")
+"""Requests that end as another page is opened (those that fail are told as ``responseError`` or ``sendError``), and what is blocked."""
+
+
 def is_fault(message: Any) -> bool:
-    """Requests that end because another page is opened are none; those that fail are told as ``responseError`` or ``sendError``, too."""
-    return message.type in ("error", "warning") and not message.text.startswith(("htmx:sendAbort", "htmx:afterRequest"))
+    return message.type in ("error", "warning") and not message.text.startswith(NO_FAULTS)
 
 
 class Visitor:
@@ -337,12 +340,14 @@ def look(request: pytest.FixtureRequest) -> dict[str, Any]:
 def visit(browser: Browser, site: Site) -> Iterator[Any]:
     """``visit(**options of the browser's context)`` answers a visitor. At the end, nothing may have gone wrong in any page.
 
-    ``role`` (``reader``, ``editor``, ``admin``): somebody of this role is signed in; else nobody is.
+    ``role`` (``reader``, ``editor``, ``admin``): somebody of this role is signed in; else nobody is. ``service_workers="allow"``: each page
+    is kept for reading without a network, which takes a quarter of a visit; where the way through the portal is the test, it is so.
     """
     contexts, visitors = [], []
 
     def start(role: str | None = None, **options: Any) -> Visitor:
-        context = browser.new_context(**{"locale": "zh-CN", "viewport": {"width": 1280, "height": 900}, **options})
+        usual = {"locale": "zh-CN", "viewport": {"width": 1280, "height": 900}, "service_workers": "block"}
+        context = browser.new_context(**{**usual, **options})  # type: ignore[arg-type]
         context.set_default_timeout(60_000)
         contexts.append(context)
         if role is not None:

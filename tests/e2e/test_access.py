@@ -25,7 +25,7 @@ def enter(page: Any, name: str, password: str) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no-script"])
 def test_an_editor_signs_in_where_he_wanted_to_go_and_out_again(visit: Any, options: dict[str, Any]) -> None:
-    visitor = visit(**options)
+    visitor = visit(service_workers="allow", **options)
     somebody(visitor.site, "周编辑", Role.EDITOR)
     page = visitor.go("/runs")
     enter(page, "周编辑", PASSWORD)

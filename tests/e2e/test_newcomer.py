@@ -33,7 +33,7 @@ def site(steered_site: Any) -> Any:
 def test_from_the_front_page_to_a_topic_a_source_a_correction_and_an_alert(
     visit: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]
 ) -> None:
-    page = visit(**options).go("/")
+    page = visit(service_workers="allow", **options).go("/")
     page.get_by_role("banner").get_by_role("link", name="登录").click()
     page.get_by_label("用户名").fill(NAME)
     page.get_by_label("密码").fill(PASSWORD)

@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture
 def reader(visit: Any, request: pytest.FixtureRequest) -> Any:
     """A visitor who is signed in; ``scripts`` or none."""
-    visitor = visit(java_script_enabled=getattr(request, "param", True))
+    visitor = visit(service_workers="allow", java_script_enabled=getattr(request, "param", True))
     visitor.page.context.add_cookies([visitor.site.session("reader")])
     return visitor
 

@@ -163,7 +163,7 @@ def site(steered_site: Any) -> Any:
 
 @pytest.mark.slow
 def test_ten_tasks_take_as_many_taps_as_the_guide_says(visit: Any, site: Any, web: MadeUpWeb) -> None:
-    page = visit(**PHONE).page
+    page = visit(service_workers="allow", **PHONE).page
     phone, counted = Phone(page, site.address, web.manifest()["feeds"][0]["url"]), dict[str, int]()
     for task, (do, _) in TASKS.items():
         page.goto(site.address)
