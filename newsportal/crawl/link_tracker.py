@@ -27,8 +27,7 @@ from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
 from newsportal.logs import warned
 from newsportal.messages import Message
-from newsportal.store.link_rows import Row
-from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED
+from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -274,7 +273,7 @@ class LinkTracker(SourceStates):
         self._counted[link.source].discard(id_of(link))
         self.met.add(link.source)
 
-    async def _row(self, link: Link) -> Row | None:
+    async def _row(self, link: Link) -> LinkState | None:
         try:
             return (await asyncio.to_thread(self.store.links.states, [id_of(link)])).get(id_of(link))
         except StoreError:

@@ -21,8 +21,6 @@ Line = tuple[str, str]  # A host and a queue
 
 
 class Row(NamedTuple):
-    """``added``, ``changed``, ``not_before``: seconds since 1970. ``failures``: how often the link failed in passing."""
-
     number: int
     id: str
     queue: str
@@ -36,14 +34,10 @@ class Row(NamedTuple):
     link: int
     seen: int | None
     failures: int
-    reason: str | None
-    not_before: float | None
-    added: float
-    changed: float
 
 
 ROW: Final = [LINKS.c[name] for name in Row._fields]
-TASK: Final = [*ROW, LINKS.c.body]
+TASK: Final = [*ROW, LINKS.c.body, LINKS.c.not_before]
 OF_IDS = select(*ROW).where(LINKS.c.id.in_(bindparam("ids", expanding=True)))
 DUE = (
     select(*ROW)

@@ -58,6 +58,19 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkState:
+    """``added``, ``changed``, ``not_before``: seconds since 1970. ``failures``: how often the link failed in passing."""
+
+    id: str
+    state: str
+    added: float
+    changed: float
+    failures: int = 0
+    reason: str | None = None
+    not_before: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WaitingLinks:
     """Links that wait for one reason. ``next``: when the first is tried, seconds since 1970; ``None``: as soon as its host may be asked."""
 

@@ -13,8 +13,8 @@ from newsportal.dedup.canonical import identity
 from newsportal.items import Article, content_id
 from newsportal.store import reading as articles
 from newsportal.store.columns import name as cut
-from newsportal.store.dialects import Part
-from newsportal.store.link_rows import Row, Turn, rows_of
+from newsportal.store.dialects import Part, select_in
+from newsportal.store.link_rows import Turn, rows_of
 from newsportal.store.link_tables import (
     HELD,
     LATER,
@@ -26,6 +26,7 @@ from newsportal.store.link_tables import (
     WAITING,
     WORKERS,
     Clock,
+    LinkState,
     Task,
     Terms,
     WaitingLinks,
@@ -33,6 +34,7 @@ from newsportal.store.link_tables import (
 )
 
 Answer = TypeVar("Answer")
+STATE = [LINKS.c[name] for name in LinkState.__dataclass_fields__]
 
 
 class Links(Part):
@@ -62,9 +64,9 @@ class Links(Part):
 
     # links
 
-    def states(self, ids: Collection[str]) -> dict[str, Row]:
+    def states(self, ids: Collection[str]) -> dict[str, LinkState]:
         with self._read() as connection:
-            return {row.id: row for row in rows_of(connection, ids) if row.link}
+            return states(connection, ids)
 
     def open(
         self, queue: str, tasks: Sequence[Task], *, since: float, names: Mapping[str, str] | None = None, held: Collection[str] = ()
@@ -74,7 +76,7 @@ class Links(Part):
         if not tasks:
             return set()
         with self.turn(queue) as turn:
-            there = {row.id: row for row in turn.rows([task.id for task in tasks], anywhere=True) if row.link}
+            there = states(turn.connection, [task.id for task in tasks])
             stored = articles.find_stored(turn.connection, names.values()) if names else {}
             waits = {row.id for row in there.values() if row.state not in OVER or row.changed >= since}
             fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waits]
@@ -132,6 +134,10 @@ class Links(Part):
         asked = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state == LATER).group_by(*columns)
         rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in self._rows(asked)]
         return sorted(rows, key=lambda row: (row.queue, row.source or "", row.reason))
+
+
+def states(connection: Connection, ids: Iterable[str]) -> dict[str, LinkState]:
+    return {row["id"]: LinkState(**row) for row in select_in(connection, select(*STATE).where(LINKS.c.link == 1), LINKS.c.id, ids)}
 
 
 def finish_stored(connection: Connection, stored: Iterable[Article]) -> None:

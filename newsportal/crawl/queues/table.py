@@ -152,7 +152,7 @@ class TableQueue(LinksBacked):
 
     def aside(self, limit: int = 100) -> list[Aside]:
         """The last first."""
-        asked = select(*TASK, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
+        asked = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
         asked = asked.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
         found = self._table(lambda turn: turn.connection.execute(asked).all(), write=False)
         return [Aside(task_of(one), one.reason or "", one.tries, one.since) for one in found]
