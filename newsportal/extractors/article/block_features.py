@@ -216,9 +216,7 @@ class _FeatureBuilder:
         rows["within_text"] = (number >= runs[0]) & (number <= runs[-1]) if len(runs) else np.zeros(self.count)
 
     def _climb_from(self, block: int | None) -> Column:
-        if block is None:
-            return np.full(self.count, -1.0, dtype=np.float32)
-        return levels_from(self.page, self.page.blocks[block].box)
+        return np.full(self.count, -1.0, np.float32) if block is None else levels_from(self.page, self.page.blocks[block].box)
 
     def _boxes(self) -> None:
         """Sums over the boxes around a block, and over all boxes of one form."""
