@@ -82,10 +82,9 @@ class Table:
 
     def of(self, names: Sequence[str]) -> NDArray[np.float32]:
         """The rows called ``names``. Raises ``ValueError`` for a name there is not."""
-        missing = set(names) - set(self.names)
-        if missing:
+        places = dict(zip(self.names, range(len(self.names)), strict=True))
+        if missing := {name for name in names if name not in places}:
             raise ValueError(f"no such features: {', '.join(sorted(missing))}")
-        places = {name: place for place, name in enumerate(self.names)}
         return self.values[[places[name] for name in names]]
 
 
