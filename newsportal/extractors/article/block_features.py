@@ -82,8 +82,8 @@ class Table:
 
     def of(self, names: Sequence[str]) -> NDArray[np.float32]:
         """The rows called ``names``. Raises ``ValueError`` for a name there is not."""
-        places = dict(zip(self.names, range(len(self.names)), strict=True))
-        if missing := {name for name in names if name not in places}:
+        places = {name: place for place, name in enumerate(self.names)}
+        if missing := {*names} - {*places}:
             raise ValueError(f"no such features: {', '.join(sorted(missing))}")
         return self.values[[places[name] for name in names]]
 
