@@ -210,7 +210,7 @@ def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str, depth: i
 
 def agreement(model: BlockModel, example: Example) -> Agreement:
     """How the text that :mod:`newsportal.extractors.article.body` would choose agrees with the gold text."""
-    body = decide(example.page, model.likely(example.table.of(model.columns)), example.table.length)
+    body = decide(example.page, model.likely(example.table.of(model.columns)), example.table)
     text, gold = squash("".join(body.lines)), squash(example.gold)
     return Agreement(int(LCSseq.similarity(text, gold)), len(text), len(gold))
 

@@ -77,9 +77,8 @@ def _name(kind: PageKind, url: str, found: Extraction) -> str:
     if kind.name in LISTS and urlsplit(url).path in ("", "/"):
         return "front page"
     pictures = len(found.images)
-    if kind.name == ARTICLE and pictures >= STORY_PICTURES and len(found.text or "") < STORY_CHARS * pictures:
-        return "photo story"
-    return kind.name
+    story = kind.name == ARTICLE and pictures >= STORY_PICTURES and len(found.text or "") < STORY_CHARS * pictures
+    return "photo story" if story else kind.name
 
 
 def _length(read: best.Reading) -> int:
@@ -106,7 +105,7 @@ def content_of(body: Body, kind: PageKind, model: BlockModel | None = None) -> B
     weight = kind.news * min(1.0, kind.of(ARTICLE) / ARTICLE_LEAST)
     likely = mixed(body.likely, content_likely(model or page_model().content, table, kind), weight)
     if weight >= NEWS:
-        return replace(decide(body.page, likely, table.length), table=table)
+        return decide(body.page, likely, table)
     return Body(body.page, without_copies(choose_expected(softened(likely, kind), table.length), body.page), likely, table)
 
 

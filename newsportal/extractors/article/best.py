@@ -80,8 +80,7 @@ def complete(document: dom.Document, link: Link | None, fetched: datetime, read:
     """The extraction with all fields. Raises ``NotApplicable`` for what is no article; with ``any_page`` for what has no content alone."""
     meta, heading, body = read.meta, read.heading, read.body
     lines = body.lines if body is not None else []
-    found = sum(map(len, lines))
-    carried = _carried(document, meta, fetched, found)
+    carried = _carried(document, meta, fetched, sum(map(len, lines)))
     told = _carried_text(carried, meta, lines)
     block = tidied(body) if body is not None and not told else None
     if block is not None:
@@ -136,8 +135,7 @@ def declares_article(meta: Metadata) -> bool:
 
 def described(meta: Metadata, link: Link | None) -> str | None:
     """The longest of what the page and the link say the article is about."""
-    said = (meta.get("og:description"), meta.get("description"), link.summary if link else None)
-    return max(filter(None, said), key=len, default=None)
+    return max(filter(None, (meta.get("og:description"), meta.get("description"), link.summary if link else None)), key=len, default=None)
 
 
 def _carried(document: dom.Document, meta: Metadata, fetched: datetime, found: int) -> Embedded | None:

@@ -82,10 +82,9 @@ class Table:
 
     def of(self, names: Sequence[str]) -> NDArray[np.float32]:
         """The rows called ``names``. Raises ``ValueError`` for a name there is not."""
-        missing = set(names) - set(self.names)
-        if missing:
-            raise ValueError(f"no such features: {', '.join(sorted(missing))}")
         places = {name: place for place, name in enumerate(self.names)}
+        if missing := {*names} - {*places}:
+            raise ValueError(f"no such features: {', '.join(sorted(missing))}")
         return self.values[[places[name] for name in names]]
 
 
@@ -216,9 +215,7 @@ class _FeatureBuilder:
         rows["within_text"] = (number >= runs[0]) & (number <= runs[-1]) if len(runs) else np.zeros(self.count)
 
     def _climb_from(self, block: int | None) -> Column:
-        if block is None:
-            return np.full(self.count, -1.0, dtype=np.float32)
-        return levels_from(self.page, self.page.blocks[block].box)
+        return np.full(self.count, -1.0, np.float32) if block is None else levels_from(self.page, self.page.blocks[block].box)
 
     def _boxes(self) -> None:
         """Sums over the boxes around a block, and over all boxes of one form."""

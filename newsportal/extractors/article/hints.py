@@ -44,7 +44,6 @@ TAG_NAMES: Final = (
 ASIDE: Final = sum(1 << bit for bit in range(8)) | 1 << 17 | 1 << 18 | 1 << 19 | HIDDEN
 BODY: Final = 1 << list(MEANINGS).index("body")  # Masks: says that it is beside the body; says that it is the body
 TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
-UNSEEN: Final = ("meta", "link")
 MAX_TAG_CHARS: Final = 300
 MAX_LOOKS: Final = 200
 MAX_SHORT_CHARS: Final = 4000
@@ -82,7 +81,7 @@ def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> M
                 return None  # too many, or in a tag too long to look at
             before = html[start:at].lower()
             tag = TAG.match(before)
-            if tag and ">" not in before and tag[1] not in UNSEEN:
+            if tag and ">" not in before and tag[1] not in ("meta", "link"):
                 tags[tag[1]].update(attribute for attribute in attributes if f"{attribute}=" in before)
             at = html.find(word, at + 1)
     return {tag: found for tag, found in tags.items() if found}

@@ -173,6 +173,4 @@ def page_model() -> PageModel:
 
 def kind_of(document: dom.Document, meta: Metadata, body: Body) -> PageKind | None:
     """The page's kind; ``None`` for a page without a block."""
-    if body.table is None:
-        return None
-    return page_model().kind(page_figures(document, meta, body.page, body.table, body.likely))
+    return page_model().kind(page_figures(document, meta, body.page, body.table, body.likely)) if body.table is not None else None

@@ -8,12 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import count_calls
 
+from newsportal.extractors.article.block_features import Table, features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
 from newsportal.extractors.article.body import (
     BEST_CHARS,
     COPIED_CHARS,
     COPY_CHARS,
     GAP_CHARS,
+    INNER,
+    INNER_LEAST,
+    INNER_SHARE,
     LEAST,
     LOOSE_CHARS,
     SHY,
@@ -21,6 +25,7 @@ from newsportal.extractors.article.body import (
     choose,
     decide,
     find_body,
+    with_gaps,
     with_lists,
     without_copies,
     without_loose_ends,
@@ -68,13 +73,43 @@ def test_one_sure_line_does_not_hush_a_shy_page() -> None:
     assert chosen([0.9, 0.3, 0.3], [10, 400, 400]) == [True, True, True]
 
 
+def filled(kept: str, likely: list[float], length: list[int], **columns: list[float]) -> str:
+    """The lines with those between them; of the columns that are not named no line has anything."""
+    rows = {name: [0.0] * len(kept) for name in INNER} | {"counted": [1.0] * len(kept)} | columns
+    table = Table(INNER, np.array([rows[name] for name in INNER], dtype=np.float32), np.array(length, dtype=np.float32))
+    return marks(with_gaps(flags(kept), np.array(likely, dtype=np.float32), table))
+
+
 @pytest.mark.parametrize(
     ("length", "likely", "kept"),
-    [(GAP_CHARS, 0.2, True), (GAP_CHARS + 1, 0.2, False), (GAP_CHARS, 0.05, False)],
+    [(GAP_CHARS, 0.2, "+++"), (GAP_CHARS + 1, 0.2, "+.+"), (GAP_CHARS, 0.05, "+.+")],
 )
-def test_a_short_line_between_text_is_text(length: int, likely: float, kept: bool) -> None:
-    assert chosen([0.9, likely, 0.9], [BEST_CHARS, length, BEST_CHARS]) == [True, kept, True]
-    assert chosen([0.9, 0.9, likely], [BEST_CHARS, BEST_CHARS, length]) == [True, True, False], "at the end it is between nothing"
+def test_a_short_line_between_text_is_text(length: int, likely: float, kept: str) -> None:
+    link = [0.0, 1.0, 0.0]
+    assert filled("+.+", [0.9, likely, 0.9], [BEST_CHARS, length, BEST_CHARS], linked=link) == kept
+    assert filled("++.", [0.9, 0.9, likely], [BEST_CHARS, BEST_CHARS, length]) == "++.", "at the end it is between nothing"
+
+
+LONG = [400, 60, 100, 400]
+
+
+@pytest.mark.parametrize("column", ["linked", "around_picture", "in_figure", "climb"])
+def test_a_longer_gap_closes_where_it_is_text_of_the_same_box(column: str) -> None:
+    likely = [0.9, INNER_LEAST + 0.01, INNER_LEAST, 0.9]
+    assert filled("+..+", likely, LONG) == "++++"
+    assert filled("+..+", likely, LONG, **{column: [0, 0, 1, 0]}) == "+..+"
+    assert filled("+..+", likely, LONG, counted=[1, 0, 1, 1]) == "+..+", "beside the body"
+    assert filled("+..+", [0.9, 0.01, INNER_LEAST, 0.9], LONG) == "+..+", "on the average unlikely"
+    assert filled("+..+", likely, [400, 60, 110, 400]) == "+..+", f"more than {INNER_SHARE} of the text"
+
+
+def test_headings_within_the_text_are_text() -> None:
+    likely, length = [0.2, 0.9, 0.2, 0.01, 0.9, 0.2], [10, 90, 10, 90, 90, 10]
+    kinds = [1, 0, 1, 0, 0, 1]
+    assert filled(".+..+.", likely, length, kind_heading=kinds) == ".++.+."
+    assert filled(".+..+.", likely, length, kind_subheading=kinds) == ".++.+."
+    assert filled(".+..+.", likely, length, kind_heading=kinds, linked=kinds) == ".+..+.", "of other stories"
+    assert filled("......", likely, length, kind_heading=kinds) == "......"
 
 
 def listed(kept: str, likely: float = 0.3, item: str = "<li>一项内容</li>") -> str:
@@ -180,6 +215,6 @@ def test_an_empty_page_has_an_empty_body() -> None:
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=12))
 def test_any_answers_make_a_body(likely: list[float]) -> None:
     page = read("".join(f"<li>第{number}项内容</li>" for number in range(len(likely))))
-    found = decide(page, np.array(likely, dtype=np.float32), np.array([block.length for block in page.blocks], dtype=np.float32))
+    found = decide(page, np.array(likely, dtype=np.float32), features(page, None, None))
     assert 0 <= found.confidence <= 1
     assert len(found.lines) == found.chosen.sum()
