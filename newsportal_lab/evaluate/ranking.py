@@ -93,12 +93,13 @@ def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
 def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS) -> Split:
     """What was before the hour ``cut``, and questions about what came until ``end``."""
     items = [item for item in log.items if hours(item.published) <= cut]
-    views = [(hours(view.at), view) for view in log.views]
-    known = columns(Log((view for at, view in views if at < cut), items))
+    views = list(log.views)
+    known = columns(Log((view for view in views if hours(view.at) < cut), items))
     names = {item.story for item in items}
     by_reader: dict[str, list[View]] = {}
-    for view in sorted((view for at, view in views if at < end), key=lambda view: (view.reader, view.at, view.story)):
-        by_reader.setdefault(view.reader, []).append(view)
+    for view in sorted(views, key=lambda view: (view.reader, view.at, view.story)):
+        if hours(view.at) < end:
+            by_reader.setdefault(view.reader, []).append(view)
     asked: Callable[[Sequence[View], float, set[str]], Iterator[Question]] = (
         _window if kind == WINDOW else partial(_next, again=kind == AGAIN)
     )
