@@ -7,6 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-run
 TEST_READY := $(VENV)/.ready-test
+COMPILED := $(VENV)/.compiled
 # Python compiles what is imported; to compile all that is installed takes a third of the time
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile
 HOST ?= 127.0.0.1
@@ -38,7 +39,7 @@ test: $(VENV)/bin/python  ## set up and run all checks and tests
 	@$(MAKE) --no-print-directory --jobs=2 $(TEST_READY) tools
 	@$(MAKE) --no-print-directory --jobs=2 check all-tests
 
-all-tests: $(TEST_READY)
+all-tests: $(COMPILED)
 	$(BIN)/python -m pytest -q $(IN_PARALLEL)
 
 test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
@@ -76,6 +77,10 @@ $(RUN_READY): requirements/run.txt pyproject.toml | $(VENV)/bin/python
 $(TEST_READY): requirements/test.txt $(RUN_READY)
 	@echo "Installing the tests' tools (once) ..."
 	@$(INSTALL) --require-hashes --no-build-isolation -r requirements/test.txt
+	@touch $@
+
+$(COMPILED): $(TEST_READY)
+	-@$(BIN)/python -m pytest -q --collect-only >/dev/null  # once: else every process of the tests compiles all that they import
 	@touch $@
 
 tools:  ## the system's tools for the tests (servers, Chromium, Java), where we may install them

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -59,15 +60,20 @@ def definitions(tree: ast.AST, scope: str = "") -> Iterator[tuple[str, int]]:
             yield from definitions(node, scope)
 
 
-def private(tree: ast.AST) -> list[tuple[str, int]]:
-    return [(name, line) for name, line in definitions(tree) if is_private(name.rpartition(".")[2]) and name not in INTERFACE]
+@cache
+def definitions_of(file: Path) -> tuple[tuple[str, int], ...]:
+    return tuple(definitions(ast.parse(file.read_text("utf-8"))))
+
+
+def private(defined: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    return [(name, line) for name, line in defined if is_private(name.rpartition(".")[2]) and name not in INTERFACE]
 
 
 def test_names_are_the_fields_words() -> None:
     found: list[str] = []
     for path, file in FILES.items():
         modules = [(part, 1) for part in path.with_suffix("").parts if is_private(part)]
-        names = modules + private(ast.parse(file.read_text("utf-8")))
+        names = modules + private(definitions_of(file))
         found += [f"{path}:{line}: {name}" for name, line in names]
     assert not found, "private words in names:\n" + "\n".join(found)
 
@@ -84,12 +90,12 @@ class TwinTold:
 async def _known():
     told = 1
 """
-    assert [name for name, _ in private(ast.parse(code))] == ["TwinTold", "TwinTold.asked", "who", "TwinTold.kept", "_known"]
+    assert [name for name, _ in private(definitions(ast.parse(code)))] == ["TwinTold", "TwinTold.asked", "who", "TwinTold.kept", "_known"]
 
 
 def test_no_exception_is_left_over() -> None:
     """A field that was renamed after all leaves the list of exceptions."""
-    names = {name for file in FILES.values() for name, _ in definitions(ast.parse(file.read_text("utf-8")))}
+    names = {name for file in FILES.values() for name, _ in definitions_of(file)}
     assert set(INTERFACE) <= names
 
 

@@ -20,6 +20,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,61 +89,56 @@ def answers() -> dict[str, dict[str, dict[str, Any]]]:
     done = subprocess.run([sys.executable, "-W", "error", str(Path(__file__))], capture_output=True, text=True, timeout=1800, check=True)
     found: dict[str, dict[str, dict[str, Any]]] = {algorithm: {} for algorithm in EXTRACTORS}
     for line in map(json.loads, done.stdout.splitlines()):
-        for algorithm in [line["algorithm"]] if "algorithm" in line else EXTRACTORS:
-            found[algorithm][line["name"]] = line
+        for algorithm in [line["algorithm"]] if "algorithm" in line else EXTRACTORS:  # one that died took the next ones along
+            found[algorithm].setdefault(line["name"], line)
     return found
-
-
-def fork(run: Callable[..., dict[str, Any]], *args: Any, **about: str) -> None:
-    """Print what ``run`` returns, called in a fork, if it returns anything; or how the fork died."""
-    child = os.fork()
-    if not child:
-        try:
-            answer = run(*args)
-        except BaseException:  # whatever it is, the test shows it
-            answer = {"died": traceback.format_exc()[-2000:]}
-        if answer:
-            print(json.dumps({**about, **answer}), flush=True)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    if status:
-        print(json.dumps({**about, "died": f"signal {status & 127}: out of its time, or of memory"}), flush=True)
 
 
 def main() -> None:
     for algorithm in EXTRACTORS:
         read(algorithm, ARTICLE.encode())  # what an algorithm loads first, forks need not load again
     for name in BIG:
-        fork(read_by_all, name, name=name)
+        child = os.fork()
+        if not child:
+            try:
+                read_by_all(name)
+            except BaseException:  # whatever it is, the test shows it
+                print(json.dumps({"name": name, "died": traceback.format_exc()[-2000:]}), flush=True)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status:
+            print(json.dumps({"name": name, "died": f"signal {status & 127}: out of its time, or of memory"}), flush=True)
 
 
-def read_by_all(name: str) -> dict[str, Any]:
+def read_by_all(name: str) -> None:
     """Parse the page once for all algorithms; those who learn have it under a second address, too."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     body = BIG[name]().encode()
-    resource.setrlimit(resource.RLIMIT_CPU, (HANG, HANG))
+    may_take(HANG)
     document = dom.document(Page(LINK.url, body, NOW))
     assert document.lines is not None
-    spent = int(time.process_time())
+    spent = time.process_time()
     sibling = copy(document)  # with its tree and lines
     object.__setattr__(sibling, "url", SIBLING)
     for algorithm in EXTRACTORS:
-        fork(read_by, algorithm, [document, sibling], spent, name=name, algorithm=algorithm)
-    return {}
+        may_take(HANG - spent)
+        print(json.dumps({"name": name, "algorithm": algorithm, "answer": answer_of(algorithm, [document, sibling])}), flush=True)
 
 
-def read_by(algorithm: str, documents: list[dom.Document], spent: int) -> dict[str, Any]:
-    """``spent``: seconds of processor time that parsing took."""
-    resource.setrlimit(resource.RLIMIT_CPU, (HANG - spent, HANG - spent))  # a fork's processor time begins at nothing
+def may_take(seconds: float) -> None:
+    """End this process after ``seconds`` more of the processor."""
+    resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time() + seconds), resource.RLIM_INFINITY))
+
+
+def answer_of(algorithm: str, documents: list[dom.Document]) -> str:
     run = extractor(algorithm)
     if isinstance(run, Learner):
         for document in documents:
             run.learn(document, replace(LINK, url=document.url), NOW)
     try:
-        answer = f"{len(run(documents[0], LINK, NOW).text or '')} characters"
+        return f"{len(run(documents[0], LINK, NOW).text or '')} characters"
     except NotApplicable as refusal:
-        answer = refusal.reason
-    return {"answer": answer}
+        return refusal.reason
 
 
 @pytest.mark.slow
