@@ -123,7 +123,7 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
     return found
 
 
-class OfCrawler:
+class CrawlerComponent:
     """A component that is made of its crawler alone."""
 
     def __init__(self, crawler: Crawler) -> None:

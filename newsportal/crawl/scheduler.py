@@ -22,7 +22,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
-from newsportal.crawl.addon import OfCrawler, SourcesAddon
+from newsportal.crawl.addon import CrawlerComponent, SourcesAddon
 from newsportal.crawl.feeder import Feeder
 from newsportal.crawl.host_locks import Entry, Host, HostQueues
 from newsportal.crawl.leases import LEASE, PARENT, Errback
@@ -54,7 +54,7 @@ def scheduler_of(crawler: Crawler) -> Scheduler | None:
     return _SCHEDULERS.get(crawler)
 
 
-class Scheduler(OfCrawler, BaseScheduler):
+class Scheduler(CrawlerComponent, BaseScheduler):
     """Without a queue (a replay) requests wait in memory, by priority."""
 
     def __init__(self, crawler: Crawler) -> None:

@@ -62,7 +62,7 @@ def letters(text: str) -> str:
 def chinese_share(text: str) -> float:
     """The share (0 to 1) of Chinese characters among the letters of ``text``."""
     found = len(text) - len(_CJK_RUNS.sub("", text)) if CJK.search(text) else 0
-    others = _HAN_RUNS.sub("", text)
+    others = _HAN_RUNS.sub("", text) if found else ""
     total = len(text) - len(others) + sum(map(str.isalpha, others))
     return found / total if total else 0.0
 

@@ -18,7 +18,7 @@ from scrapy.http import Headers, Response, TextResponse
 from scrapy.responsetypes import responsetypes
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from newsportal.crawl.addon import OfCrawler, SignIns
+from newsportal.crawl.addon import CrawlerComponent, SignIns
 from newsportal.crawl.handlers.guarded import OF_PAGE, PACER, GuardedHandler, delay_of
 from newsportal.crawl.requests import host_of
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
@@ -223,7 +223,7 @@ def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, values in headers.items() for value in values)
 
 
-class Guard(OfCrawler):
+class Guard(CrawlerComponent):
     """Downloader middleware: refuses an address before it waits for its turn, and counts what the handler refuses.
 
     The wall is :class:`Handler`; without this middleware nothing gets out that should not. A replay or archive file that cannot be

@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from newsportal.crawl.addon import OfCrawler, SignIns
+from newsportal.crawl.addon import CrawlerComponent, SignIns
 from newsportal.text.dom import decode
 
 MAX_PAGE = 200_000  # Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched.
@@ -95,7 +95,7 @@ def _demanded(body: bytes) -> str | None:
     return "login" if LOGIN.fullmatch(first) and PASSWORD.search(body) else None
 
 
-class ChallengeMiddleware(OfCrawler):
+class ChallengeMiddleware(CrawlerComponent):
     """Turns such answers to a source's requests into counted failures. Engines recognise their own, and rest."""
 
     def __init__(self, crawler: Crawler) -> None:

@@ -15,7 +15,7 @@ from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
-from newsportal.crawl.addon import OfCrawler
+from newsportal.crawl.addon import CrawlerComponent
 from newsportal.crawl.backoff import RetryAfter
 from newsportal.crawl.host_locks import Ending, HostPaused
 from newsportal.crawl.leases import LEASE, marked
@@ -49,7 +49,7 @@ class NotNow(IgnoreRequest):
         self.reason = reason
 
 
-class TurnsMiddleware(OfCrawler):
+class TurnsMiddleware(CrawlerComponent):
     """The innermost downloader middleware: whatever asks a host holds it, robots.txt, pictures and further pages too. A host that asks
     for it (``newsportal.crawl.backoff``) is left alone by all processes."""
 

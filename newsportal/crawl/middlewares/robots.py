@@ -16,7 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
-from newsportal.crawl.addon import OfCrawler
+from newsportal.crawl.addon import CrawlerComponent
 from newsportal.errors import EgressDenied
 from newsportal.net.egress.robots import MAX_DELAY, Rules, product_token, rules_from
 
@@ -42,7 +42,7 @@ class RobotsDenied(IgnoreRequest):
         self.passing = reason != "robots" if passing is None else passing
 
 
-class ObeyingMiddleware(OfCrawler):
+class ObeyingMiddleware(CrawlerComponent):
     """What the middlewares share that obey sites, as ``request.meta["obey_robots"]`` says, else the setting ``ROBOTSTXT_OBEY``."""
 
     def __init__(self, crawler: Crawler) -> None:
