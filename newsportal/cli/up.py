@@ -52,9 +52,11 @@ class Background(threading.Thread):
         self.supervisor.wake()
 
     def stop(self) -> None:
-        """End the jobs: a crawl in order, a training or a fit at once."""
+        """End the jobs: a crawl in order, a training or a fit at once. What had ended before is reported first."""
         self.supervisor.stop()
         self.runner.close(STOP_PATIENCE)
+        if self.is_alive():
+            self.join(STOP_PATIENCE)
         self.supervisor.close()
 
 
