@@ -75,7 +75,7 @@ def _read_here(context: Any, store: Store, uri: str, ranges: list[Bounds], since
 
 
 class Log:
-    """A log on many machines, as :class:`newsportal.recommend.training_log.TrainingLog` promises."""
+    """A log on many machines, as :class:`newsportal.recommend.blend.TrainingLog` promises."""
 
     def __init__(self, read: Parts, items: tuple[Item, ...], now: float) -> None:
         self._parts = read.map(lambda part: part.before(now)).cache()

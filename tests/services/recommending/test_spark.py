@@ -21,8 +21,8 @@ from newsportal.items import Article, Link
 from newsportal.recommend import best
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.best import Best
+from newsportal.recommend.blend import LocalLog
 from newsportal.recommend.clicks import columns, hours
-from newsportal.recommend.training_log import LocalLog
 from newsportal.services.recommending import parts, spark
 from newsportal.services.spark import java
 from newsportal.store import open_store
