@@ -1,5 +1,5 @@
 """What a fit asks of a log: sums over readers and pairs of views, and a sample of what readers did. A log that lies in one place answers as
-:class:`LocalLog`; one that lies on many machines answers the same (``newsportal.services.recommending.spark``).
+:class:`LocalLog`; one that lies on many machines answers the same (``newsportal.services.spark``).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from newsportal.sources import edit
 from newsportal.sources.changing import WAYS, EntryChanged, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import OtherKeys, append_entry, versions
 from newsportal.sources.splicing import name_of
-from newsportal.sources.watched import judged
+from newsportal.sources.timing import judged
 
 router = APIRouter(dependencies=EDIT)
 

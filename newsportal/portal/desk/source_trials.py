@@ -34,8 +34,7 @@ from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import tried
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
-from newsportal.sources.timing import visit_soon
-from newsportal.sources.watched import Watched
+from newsportal.sources.timing import Watched, visit_soon
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import host
 

@@ -23,9 +23,8 @@ from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
 from newsportal.sources import Source, mask
 from newsportal.sources.changing import set_entry
-from newsportal.sources.timing import Planned, Visited, rules, timetable, visited
+from newsportal.sources.timing import ORDER, Judged, Planned, Visited, rules, timetable, visited
 from newsportal.sources.values import DAY
-from newsportal.sources.watched import ORDER, Judged
 
 router = APIRouter()
 
