@@ -1,8 +1,9 @@
 """Apache Spark: a session for a command, what Spark says when it gives up, and the fit of recommendations.
 
-Views lie in parts on the executors, a range of readers each; what a fit asks of a log is summed there. Executors run the same ``recommending.parts``
-as a test does without Spark, so newsportal must be installed where they run; the stories (names, words, labels) and what is summed lie on
-the driver. Where executors can open the store (a server, or Spark on this machine) each reads its own readers; else the driver reads.
+Views lie in parts on the executors, a range of readers each; what a fit asks of a log is summed there. Executors run the same
+``recommending.parts`` as a test does without Spark, so newsportal must be installed where they run; the stories (names, words, labels) and
+what is summed lie on the driver. Where executors can open the store (a server, or Spark on this machine) each reads its own readers from
+it; else the driver reads.
 """
 
 from __future__ import annotations
