@@ -241,7 +241,7 @@ def names(weights: Floats) -> tuple[str, ...]:
 
 
 class TrainingLog(Protocol):
-    """What a fit asks of a log up to its moment, wherever it lies (``newsportal.services.recommending.spark``). Hours count from 1970."""
+    """What a fit asks of a log up to its moment, wherever it lies (``newsportal.services.spark``). Hours count from 1970."""
 
     @property
     def stories(self) -> int: ...
