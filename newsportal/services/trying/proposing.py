@@ -12,7 +12,7 @@ from typing import Any, Literal
 from newsportal.dedup.canonical import bare, identity
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.extractors.forum import kinds
-from newsportal.extractors.gallery.links import entries
+from newsportal.extractors.gallery.page import entries
 from newsportal.items import Link
 from newsportal.messages import Message, format_time, to_json
 from newsportal.services.discovery.finders import Kind, Proposal, forum_proposal, gallery_proposal

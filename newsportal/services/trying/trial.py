@@ -17,7 +17,7 @@ from newsportal.extractors.feeds import feed, sitemap
 from newsportal.extractors.feeds.sitemap import children, choose
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.thread import read_page
-from newsportal.extractors.gallery.links import entries
+from newsportal.extractors.gallery.page import entries
 from newsportal.extractors.lists import boards, engines, hub
 from newsportal.extractors.lists.custom_engine import cross_check
 from newsportal.extractors.lists.result_pages import read as read_results
