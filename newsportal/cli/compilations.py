@@ -18,14 +18,9 @@ from newsportal.cli.search import end
 from newsportal.errors import NewsportalError
 from newsportal.events.rising import PAST
 from newsportal.messages import did_you_mean, format_time
-from newsportal.services.boards import Board as HotBoard
-from newsportal.services.boards import as_dict as board_row
-from newsportal.services.boards import compile_boards
+from newsportal.services.boards import ENTRIES, HotBoard, RisingBoard, board_row, compile_board, compile_boards, rising_row
 from newsportal.services.briefing import DAY, EVENTS, Briefing, compile_briefing, day_range, passages
 from newsportal.services.briefing import as_dict as briefing_row
-from newsportal.services.rising import ENTRIES, compile_board
-from newsportal.services.rising import Board as RisingBoard
-from newsportal.services.rising import as_dict as rising_row
 from newsportal.text import clean
 
 Format = Literal["md", "html", "json"]

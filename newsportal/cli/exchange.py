@@ -25,10 +25,8 @@ from newsportal.cli.output import count_items, pick, print_json, writable
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
 from newsportal.items import Article, Thread, content_id
-from newsportal.services.exchange import warc
 from newsportal.services.exchange.form import SCHEMA, Incoming, incoming, whole
-from newsportal.services.exchange.tables import read_csv, read_parquet, write_csv, write_parquet
-from newsportal.services.exchange.warc import write_warc
+from newsportal.services.exchange.tables import read_csv, read_parquet, read_warc, write_csv, write_parquet, write_warc
 from newsportal.sources import use_own_words
 from newsportal.store import open_store
 from newsportal.store.columns import storable
@@ -286,7 +284,7 @@ def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
     if form is Format.warc:
         if file == "-":
             raise NewsportalError("a WARC file is not read from standard input; save it, and give its name")
-        yield from warc.read(Path(file))
+        yield from read_warc(Path(file))
         return
     with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
         if form is Format.parquet:
