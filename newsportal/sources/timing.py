@@ -12,8 +12,10 @@ from zoneinfo import ZoneInfo
 
 from newsportal.items.visits import SKEW, Visit
 from newsportal.messages import Message, joined, reason_message
-from newsportal.schedule import Next, Past, Rules, hours_on, next_visit, price, strip
+from newsportal.schedule import next_visit
 from newsportal.schedule.health import STATES, Health, health, merge_visits, sparkline
+from newsportal.schedule.learnt import price, strip
+from newsportal.schedule.policies import Next, Past, Rules, hours_on
 from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
