@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from newsportal.errors import SourcesError
 from newsportal.portal.context import Portal
-from newsportal.portal.desk.suggestions import Suggesting
+from newsportal.portal.desk.sources import Suggesting
 from newsportal.portal.reading.picture_proxy import PictureProxy
 from newsportal.portal.websub import Subscriber
 from newsportal.services.periodic import PeriodicThread

@@ -34,15 +34,10 @@ def identity_of(article: Article) -> str:
 def content_of(article: Article) -> dict[str, Any]:
     """The columns that a newer version of the page may change, but ``revision``."""
     return {
-        "fetched": article.fetched,
-        "published": article.published,
-        "title": storable(article.title or ""),
-        **{text: optional(getattr(article, text)) for text in PAGE_TEXTS},
-        "summary": optional(article.link.summary),
-        "images": to_json(article.images),
-        "text": storable(article.text or ""),
-        "html": optional(article.html),
-    }
+        "fetched": article.fetched, "published": article.published, "title": storable(article.title or ""),
+        **{text: optional(getattr(article, text)) for text in PAGE_TEXTS}, "summary": optional(article.link.summary),
+        "images": to_json(article.images), "text": storable(article.text or ""), "html": optional(article.html),
+    }  # fmt: skip
 
 
 def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
@@ -52,19 +47,10 @@ def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
     url = storable(article.url)
     site = _name(article.site or article.link.site)
     return content | {
-        "id": content_id(identity),
-        "identity": identity,
-        "url": url,
-        "source": name(article.source),
-        "site": site,
-        "publisher": site or name(host(url)),
-        **category_of(article),
-        **keywords_of(article),
-        "first_seen": now,
-        "moment": sorted_by(article.published, now),
-        "length": len(content["text"]),
-        "revision": 1,
-    }
+        "id": content_id(identity), "identity": identity, "url": url, "source": name(article.source), "site": site,
+        "publisher": site or name(host(url)), **category_of(article), **keywords_of(article), "first_seen": now,
+        "moment": sorted_by(article.published, now), "length": len(content["text"]), "revision": 1,
+    }  # fmt: skip
 
 
 def category_of(article: Article) -> dict[str, Any]:

@@ -104,15 +104,10 @@ def article_of(gallery: Gallery) -> Article:
 def state(gallery: Gallery) -> dict[str, Any]:
     """The columns that a visit fills."""
     return {
-        "complete": gallery.complete,
-        "pages": len(gallery.pages) or 1,
-        "total": gallery.total,
-        "missing": list(gallery.missing),
-        "failure": storable(gallery.failure) if gallery.failure else None,
-        "weight": gallery.weight,
-        "addresses": [storable(url) for url in gallery.pages],
-        "text": storable(gallery.text or ""),
-    }
+        "complete": gallery.complete, "pages": len(gallery.pages) or 1, "total": gallery.total, "missing": list(gallery.missing),
+        "failure": storable(gallery.failure) if gallery.failure else None, "weight": gallery.weight,
+        "addresses": [storable(url) for url in gallery.pages], "text": storable(gallery.text or ""),
+    }  # fmt: skip
 
 
 def gallery_of(row: Mapping[Any, Any]) -> StoredGallery:

@@ -194,11 +194,7 @@ def _begun(request: Request, about: dict[str, Any], work: Any, fields: FormField
 
 
 def _new_page(
-    request: Request,
-    fields: FormFields | None = None,
-    fault: str | None = None,
-    status: int = 422,
-    file_fault: str | None = None,
+    request: Request, fields: FormFields | None = None, fault: str | None = None, status: int = 422, file_fault: str | None = None
 ) -> Response:
     visit = Visit(request)
     shared = ADDRESS.search(visit.text("text", 2000) or "")  # so telephones share; the bookmarklet sends ``url``
