@@ -73,12 +73,9 @@ def renewed(before: Portal, known: Sources) -> Portal:
     first = before.first or before.config  # what the file said when store and index were opened
     same = all(getattr(before.config, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
-        before,
-        config=known,
-        broken=(),
-        waiting=tuple(key for part, key in FIXED.items() if getattr(first, part) != getattr(known, part)),
+        before, config=known, broken=(), waiting=tuple(key for part, key in FIXED.items() if getattr(first, part) != getattr(known, part)),
         picture_proxy=before.picture_proxy if same else PictureProxy.of(known),
-    )
+    )  # fmt: skip
     return carried(before, after)
 
 

@@ -64,14 +64,10 @@ def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     versions = counted or versions
     head = original(versions)
     return {
-        "head_id": head["id"],
-        "count": len(counted),
-        "sites": len({version["publisher"] for version in counted}),
-        "first_seen": min(version["first_seen"] for version in versions),
-        "last_seen": max(version["first_seen"] for version in versions),
-        "moment": head["moment"],
-        "heat": heat((version["moment"], version["publisher"]) for version in versions),
-    }
+        "head_id": head["id"], "count": len(counted), "sites": len({version["publisher"] for version in counted}),
+        "first_seen": min(version["first_seen"] for version in versions), "last_seen": max(version["first_seen"] for version in versions),
+        "moment": head["moment"], "heat": heat((version["moment"], version["publisher"]) for version in versions),
+    }  # fmt: skip
 
 
 def heat(versions: Iterable[tuple[datetime, str]]) -> float:

@@ -98,13 +98,9 @@ def article_of(thread: Thread) -> Article:
 def state(thread: Thread, now: datetime) -> dict[str, Any]:
     """The columns of ``threads`` that a visit fills."""
     return {
-        "board": looked_up(thread.board) if thread.board else None,
-        "visited": now,
-        "last_page": storable(thread.last_page or thread.url),
-        "whole": thread.whole,
-        "replies": thread.replies,
-        "listed": thread.listed,
-    }
+        "board": looked_up(thread.board) if thread.board else None, "visited": now, "last_page": storable(thread.last_page or thread.url),
+        "whole": thread.whole, "replies": thread.replies, "listed": thread.listed,
+    }  # fmt: skip
 
 
 def _changed_columns(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> dict[str, Any]:

@@ -78,16 +78,11 @@ def stories(visit: Visit, found: Front) -> dict[str, Any]:
     shown.update(one.article.story_id for one in wall[:PHOTOS])
     boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, found)]
     return {
-        "lead": lead,
-        "events": front_events(visit.portal),
-        "hottest": hottest,
-        "seconds": beside,
-        "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall[:PHOTOS]],
-        "suggested": suggested,
+        "lead": lead, "events": front_events(visit.portal), "hottest": hottest, "seconds": beside,
+        "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall[:PHOTOS]], "suggested": suggested,
         "boards": [board for board in boards if board.stories or not board.count],
-        "days": by_day(first(found.latest.stories, LATEST), visit.clock, lambda story: story.head.moment),
-        "more": found.latest.next,
-    }
+        "days": by_day(first(found.latest.stories, LATEST), visit.clock, lambda story: story.head.moment), "more": found.latest.next,
+    }  # fmt: skip
 
 
 def own_boards(visit: Visit, found: Front) -> list[Board]:
