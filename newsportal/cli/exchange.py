@@ -216,14 +216,9 @@ def _add_articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datet
 
 
 ENDINGS: Final = {
-    ".jsonl": Format.jsonl,
-    ".ndjson": Format.jsonl,
-    ".json": Format.jsonl,
-    ".csv": Format.csv,
-    ".parquet": Format.parquet,
-    ".warc": Format.warc,
-    ".warc.gz": Format.warc,
-}
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), Format.jsonl), ".csv": Format.csv, ".parquet": Format.parquet,
+    **dict.fromkeys((".warc", ".warc.gz"), Format.warc),
+}  # fmt: skip
 """How a file's name ends, and of what form it is then."""
 
 LONGEST: Final = 64 * 1024 * 1024  # bytes of the longest line: an article has at most 16 MB of text

@@ -142,7 +142,7 @@ Token = Annotated[
 def mcp(token: Token = None, sources: SourcesFile = None) -> None:
     """Serve an assistant over standard input and output (MCP), until its end. Needs newsportal[mcp]."""
     try:
-        from newsportal.portal.mcp.route import Caller
+        from newsportal.portal.mcp.calling import Caller
         from newsportal.portal.mcp.tools import serve_stdio
     except ImportError as error:
         raise NewsportalError("the MCP server needs a package that is not installed: pip install 'newsportal[mcp]'") from error

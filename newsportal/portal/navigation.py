@@ -119,12 +119,8 @@ class Site:
 def site_of(sources: Sources) -> Site:
     portal = sources.portal
     return Site(
-        title=portal.title or "newsportal",
-        language=portal.language,
-        zone=ZoneInfo(portal.timezone),
-        topics=tuple(topic.name for topic in sources.topics),
-        url=portal.url.rstrip("/") if portal.url else None,
-        recommendation=sources.recommendation,
-        publishes=tuple(target.name for target in sources.publish),
+        title=portal.title or "newsportal", language=portal.language, zone=ZoneInfo(portal.timezone),
+        topics=tuple(topic.name for topic in sources.topics), url=portal.url.rstrip("/") if portal.url else None,
+        recommendation=sources.recommendation, publishes=tuple(target.name for target in sources.publish),
         members=portal.reading == "members",
-    )
+    )  # fmt: skip

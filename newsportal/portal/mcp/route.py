@@ -1,86 +1,14 @@
-"""``POST /mcp``: streamable HTTP for assistants that reach the portal over the network, with a token. Tools ask the portal's own API in
-the process, with the token of who asks: what a token may is decided there, as for programs.
-"""
+"""``POST /mcp``: streamable HTTP for assistants that reach the portal over the network, with a token."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Any, Final
-from urllib.parse import quote, urlencode
-
 from fastapi import APIRouter, Depends, Request, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from newsportal import __version__
 from newsportal.portal.access import READ, ApiError, error_answer, signed
 from newsportal.portal.readers.greader import paced
 from newsportal.portal.reading.feeds import base_address
 from newsportal.portal.request_body import bearer
-
-HOST: Final = b"127.0.0.1"  # a name that every portal answers to
-PREFIX: Final = "/api/v1"
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks ``app``: by ``token`` (None: nobody), from ``address``. ``base``: how links to the portal begin; empty for none."""
-
-    app: ASGIApp
-    token: str | None = field(repr=False)
-    address: str
-    base: str
-
-
-CALLER: Final[ContextVar[Caller]] = ContextVar("caller")
-
-
-async def call(method: str, *path: str, asked: Mapping[str, Any] | None = None, body: Any = None) -> Any:
-    """What the API answers to ``METHOD /api/v1/PATH/…``. Raises ``ToolError`` with its sentence and remedy."""
-    from mcp.server.mcpserver.exceptions import ToolError  # an extra
-
-    caller = CALLER.get()
-    if method != "GET" and caller.token is None:
-        raise ToolError(
-            "not-signed-in: This needs a token. Make one at /account, or with: newsportal token add NAME assistant --right edit"
-        )
-    whole = "/".join((PREFIX, *path))
-    status, content = await _exchange(caller, method, whole, {key: one for key, one in (asked or {}).items() if one is not None}, body)
-    answer: Any = json.loads(content) if content else None
-    if status < 400:
-        return answer
-    fault = answer["error"]
-    problems = "; ".join(f"{one['where']}: {one['message']}" for one in fault.get("problems", ()))
-    said = (f"{fault['code']}: {fault['message']}", problems, fault.get("remedy"))
-    raise ToolError(" ".join(part for part in said if part))
-
-
-async def _exchange(caller: Caller, method: str, path: str, asked: Mapping[str, Any], body: Any) -> tuple[int, bytes]:
-    content = b"" if body is None else json.dumps(body).encode()
-    headers = [(b"host", HOST), (b"user-agent", f"newsportal-mcp/{__version__}".encode()), (b"content-length", b"%d" % len(content))]
-    headers += [(b"content-type", b"application/json")] if content else []
-    headers += [(b"authorization", f"Bearer {caller.token}".encode())] if caller.token else []
-    scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http", "path": path,
-        "raw_path": quote(path).encode(), "query_string": urlencode(asked).encode(), "root_path": "", "headers": headers,
-        "client": (caller.address, 0), "server": ("127.0.0.1", 80),
-    }  # fmt: skip
-    sent: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
-    status, parts = 500, list[bytes]()
-
-    async def receive() -> Message:
-        return sent.pop(0) if sent else {"type": "http.disconnect"}
-
-    async def send(message: Message) -> None:
-        nonlocal status
-        status = message.get("status", status)
-        parts.append(message.get("body", b""))
-
-    await caller.app(scope, receive, send)
-    return status, b"".join(parts)
-
 
 PATH = "/mcp"
 MISSING = "pip install 'newsportal[mcp]'"
@@ -96,7 +24,7 @@ class _Exchange(Response):
         self._request = request
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        from newsportal.portal.mcp.route import Caller
+        from newsportal.portal.mcp.calling import Caller
         from newsportal.portal.mcp.tools import exchange
 
         request = self._request

@@ -24,7 +24,7 @@ from pydantic import Field
 from starlette.types import Receive, Scope, Send
 
 from newsportal import __version__
-from newsportal.portal.mcp.route import CALLER, Caller, call
+from newsportal.portal.mcp.calling import CALLER, Caller, call
 from newsportal.portal.safe_text import plain, web_address
 
 PAGE: Final = 10

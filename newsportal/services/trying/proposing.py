@@ -231,18 +231,12 @@ def plain(preview: Preview) -> dict[str, Any]:
     read = reading.found if reading else None
     told = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
     return {
-        "key": f"{found.family}:{preview.values['name']}",
-        "kind": found.family,
-        "values": preview.values,
-        "score": found.score,
-        "entries": found.entries,
-        "newest": found.newest and found.newest.isoformat(),
-        "per_day": found.per_day,
-        "why": [to_json(one) for one in found.why],
-        "stored": asdict(preview.overlap) if preview.overlap else None,
+        "key": f"{found.family}:{preview.values['name']}", "kind": found.family, "values": preview.values, "score": found.score,
+        "entries": found.entries, "newest": found.newest and found.newest.isoformat(), "per_day": found.per_day,
+        "why": [to_json(one) for one in found.why], "stored": asdict(preview.overlap) if preview.overlap else None,
         "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
         "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **told} if reading else None,
-    }
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def test_pages_are_read_however_they_were_packed(encodings: str, tmp_path: Path)
 
 
 def test_a_packed_page_that_fills_the_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.services.exchange.tables.LONGEST", 100_000)
+    monkeypatch.setattr("newsportal.services.exchange.tables.LONGEST_PAGE", 100_000)
     with archive.Writer(tmp_path / "bomb.warc.gz") as writer:
         writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", "br")), brotli.compress(bytes(10**6)), when=NOW))
     ((_, found),) = read_warc(tmp_path / "bomb.warc.gz")
