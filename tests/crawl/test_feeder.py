@@ -94,7 +94,7 @@ def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
     async def whole() -> None:
         broken: list[BaseException] = []
         crawl.feeder.start(broken.append)
-        await asyncio.wait_for(what(), 20)
+        await asyncio.wait_for(what(), 600)
         await crawl.feeder.close()
         assert broken == []
 
@@ -102,7 +102,7 @@ def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 600
     while not reached():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.005)

@@ -110,7 +110,7 @@ def stored(folder: Path) -> dict[str, int]:
 
 def articles(database: Path) -> int:
     """How many are stored: asked often, so without the store."""
-    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=60)) as connection:
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=600)) as connection:
         try:
             return int(connection.execute("SELECT count(*) FROM articles").fetchone()[0])
         except sqlite3.OperationalError:  # its tables are just being made
