@@ -73,7 +73,7 @@ def report(store: Store, uri: str, master: str | None, file: Path) -> None:
     print(f"  {len(own.packed) / 1e6:.1f} MB packed")
     serve(store)
     if master:
-        from newsportal.services.recommending import spark
+        from newsportal.services import spark
 
         theirs = timed(f"fit, {master}", lambda: spark.fit(store, uri, master, NOW, days=DAYS))
         compare(store, own.packed, theirs.packed)

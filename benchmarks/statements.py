@@ -28,9 +28,8 @@ from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of
 from newsportal.crawl.requests import id_of
 from newsportal.items import Article, Link
-from newsportal.pipelines.duplicate import DuplicatePipeline
+from newsportal.pipelines.duplicate import DuplicatePipeline, UrlFilterPipeline
 from newsportal.pipelines.store import StorePipeline
-from newsportal.pipelines.url_filter import UrlFilterPipeline
 from newsportal.store.link_tables import Task
 
 SOURCES = 'feeds:\n  - {name: 快讯, url: "https://a.example/rss"}\n'

@@ -21,8 +21,7 @@ from pathlib import Path
 from newsportal.classify.keywords import keywords
 from newsportal.search.words import grams, index_words, runs
 from newsportal.text import segment
-from newsportal.text.fmm import forward_maximum
-from newsportal.text.words import open_cutter
+from newsportal.text.words import forward_maximum, open_cutter
 
 Cut = Callable[[str], Iterable[str]]
 OURS = ("jieba", "rjieba")

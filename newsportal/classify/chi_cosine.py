@@ -25,7 +25,7 @@ from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Rea
 from newsportal.errors import ModelError
 from newsportal.packing import pack, unpack
 from newsportal.text import STOP_WORDS
-from newsportal.text.fmm import forward_maximum
+from newsportal.text.words import forward_maximum
 
 WORDS_OF_A_CLASS: Final = 1000
 """Words kept for each class, chosen by CHI. The paper does not say; 500 to 5,000 differ by less than one point on full articles."""

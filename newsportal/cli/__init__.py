@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from newsportal import __version__
 from newsportal.errors import EgressDenied, NewsportalError
 from newsportal.messages import show_in
-from newsportal.services.jobs.reporting import in_job, run_as_job
+from newsportal.services.jobs.base import in_job, run_as_job
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Daily": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import re
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import MAGIC_NUMBER, source_hash
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated
@@ -42,8 +44,6 @@ from {PACKAGE}.settings import *  # noqa: E402, F403
 NEWSPORTAL_PACKAGED_SOURCES = True
 '''
 
-LEFT_OUT = ("__pycache__", ".mypy_cache")
-MOMENT = (2020, 1, 1, 0, 0, 0)  # of every file in the egg: the same package makes the same bytes
 DIGITS = 4  # each number of a release is written with so many: numbers up to 9,999 sort as text as they do as numbers
 RELEASE = re.compile(rf"\d{{1,{DIGITS}}}(\.\d{{1,{DIGITS}}})+")
 
@@ -60,24 +60,23 @@ def build(sources: bytes | None = None) -> bytes:
         found["EGG-INFO/entry_points.txt"] = f"[scrapy]\nsettings = {ENTRY}\n".encode()
         found["EGG-INFO/top_level.txt"] = f"{PACKAGE}\n{ENTRY}\n".encode()
         found["EGG-INFO/zip-safe"] = b"\n"
+        found |= {f"{name}c": compiled(name, source) for name, source in found.items() if name.endswith(".py")}
         for name, content in sorted(found.items()):
-            egg.writestr(ZipInfo(name, MOMENT), content, ZIP_DEFLATED)
+            egg.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)  # one time: the same package makes the same bytes
     return held.getvalue()
 
 
-def is_egg(content: bytes) -> bool:
-    """Whether a file may be one: scrapyd takes any zip."""
-    return is_zipfile(BytesIO(content))
+def compiled(name: str, source: bytes) -> bytes:
+    """A ``.pyc`` without a time (PEP 552): zipimport reads a zip's times in the server's zone. Another Python takes the source."""
+    return MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source) + marshal.dumps(compile(source, name, "exec", optimize=0))
 
 
 def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
     for child in folder.iterdir():
         path = f"{name}/{child.name}"
-        if child.name in LEFT_OUT or child.name.endswith(".pyc"):
-            continue
-        if child.is_dir():
+        if child.is_dir() and child.name not in ("__pycache__", ".mypy_cache"):
             yield from _walk(child, path)
-        else:
+        elif child.is_file():
             yield path, child.read_bytes()
 
 
@@ -169,7 +168,7 @@ def deploy(
             content = egg.read_bytes()
         except OSError as error:
             raise NewsportalError(f"{egg} cannot be read: {error.strerror or error}") from error
-        if not is_egg(content):
+        if not is_zipfile(BytesIO(content)):  # scrapyd takes any zip
             raise NewsportalError(f"{egg} is no egg; make one with: newsportal deploy --build-egg {egg}")
     if build_only is not None:
         with writable(build_only) as part:
@@ -188,7 +187,7 @@ def deploy(
         typer.echo(f"{deployed.url}: project {deployed.project}, version {deployed.version}")
         typer.echo(f"spiders: {', '.join(deployed.spiders)}")
         if known is not None:
-            local = known.store.startswith("sqlite")
             typer.echo(f"sources: {path}" if path else "sources: the file that comes with newsportal")
-            typer.echo(PLACE if local else f"store: {mask(known.store)}, unless the server's environment says another")
+            store = mask(known.store)
+            typer.echo(PLACE if store.startswith("sqlite") else f"store: {store}, unless the server's environment says another")
     check(deployed)

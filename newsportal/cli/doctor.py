@@ -29,7 +29,7 @@ from newsportal.search import open_index
 from newsportal.search.docs import seen
 from newsportal.sources import Sources
 from newsportal.sources.places import PLACES, Place
-from newsportal.sources.watched import judged, summary, watched
+from newsportal.sources.timing import judged, summary, watched
 from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.text import words

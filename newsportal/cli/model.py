@@ -20,7 +20,7 @@ from newsportal.cli.options import AsJson, CorpusName, SourcesFile, check_names,
 from newsportal.cli.output import confirm_loss, print_json, print_rows, report_progress, writable
 from newsportal.errors import ModelError
 from newsportal.messages import format_time, from_dict, to_json
-from newsportal.services.jobs.reporting import NICENESS
+from newsportal.services.jobs.base import NICENESS
 from newsportal.services.learning.evaluation import put_to_use, side_by_side, stored_versions
 from newsportal.services.learning.files import FORMS, UTF8, is_empty
 from newsportal.services.learning.training import Trained, TrainingDocument, train_corpus

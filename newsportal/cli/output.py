@@ -22,8 +22,8 @@ from rich.text import Text
 from newsportal.classify.base import Progress as ProgressCallback
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message, format_time
+from newsportal.services.jobs.base import progress_reporter
 from newsportal.services.jobs.records import alive
-from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.store.copying import Tell
 from newsportal.text import clean
 

@@ -34,7 +34,7 @@ from newsportal.items import content_id
 from newsportal.messages import aware, format_time
 from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA, weight
-from newsportal.services.jobs.reporting import NICENESS
+from newsportal.services.jobs.base import NICENESS
 from newsportal.services.learning.files import guess
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.serving import Recommender
@@ -143,7 +143,7 @@ def fit(
         if spark is None:
             made = parts.fit(store, now, since=moment(since), days=days, progress=say)
         else:
-            from newsportal.services.recommending import spark as on_spark
+            from newsportal.services import spark as on_spark
 
             made = on_spark.fit(store, known.store, spark, now, since=moment(since), days=days)
     facts = made.facts

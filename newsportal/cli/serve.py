@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -27,16 +27,12 @@ from newsportal.portal.app import create_app
 from newsportal.portal.background import Follower
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
-from newsportal.portal.monitor.queues import Queues, longest
+from newsportal.portal.monitor.queues import Ask, Queues, Settle, Way, longest
 from newsportal.search import open_index
 from newsportal.services.accounts import open_accounts
 from newsportal.services.daily import DailySums, daily_uri
-from newsportal.sources import use_own_words
+from newsportal.sources import Sources, use_own_words
 from newsportal.store import open_store
-
-if TYPE_CHECKING:
-    from newsportal.portal.monitor.queues import Ask, Settle, Way
-    from newsportal.sources import Sources
 
 BROWSER_DELAY = 0.8  # seconds until the server answers: a browser that comes earlier shows an error
 HOSTS: Final = 10

@@ -26,8 +26,7 @@ from newsportal.services.trying.saved import plain, tried, unknown
 from newsportal.sources import FILE_NAME, Source, Topic, edit, schema_text
 from newsportal.sources.changing import Way, change_many
 from newsportal.sources.editing import earlier, go_back, versions
-from newsportal.sources.timing import timetable, visit_soon, visited
-from newsportal.sources.watched import Judged, judged, summary, watched
+from newsportal.sources.timing import Judged, judged, summary, timetable, visit_soon, visited, watched
 from newsportal.store import open_store
 
 SCHEMA_NAME = "sources.schema.json"

@@ -22,7 +22,7 @@ from newsportal.schedule import Rules, freshness, policies
 from newsportal.schedule.health import change, health, merge_visits
 from newsportal.schedule.websub import link_targets
 from newsportal.sources import timing
-from newsportal.sources.watched import BRINGING, LATEST
+from newsportal.sources.timing import BRINGING, LATEST
 from newsportal.store.crawl_state import Subscription
 from newsportal.store.results import SourceState
 

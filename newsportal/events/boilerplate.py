@@ -11,15 +11,9 @@ from collections import OrderedDict
 from hashlib import blake2b
 from typing import Final
 
-STORIES: Final = 3
-"""Stories of a site that share a boilerplate sentence at least. Two may be an article and its follow-up."""
-
-SHORTEST: Final = 6
-"""Characters of a sentence: shorter ones bind no stories."""
-
-REMEMBERED: Final = 100_000
-"""Sentences, those that were met last: about 20 MB."""
-
+STORIES: Final = 3  # Stories of a site that share a boilerplate sentence at least. Two may be an article and its follow-up.
+SHORTEST: Final = 6  # Characters of a sentence: shorter ones bind no stories
+REMEMBERED: Final = 100_000  # Sentences, those that were met last: about 20 MB
 SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]*[”’」』）)]*\n?|\n")
 
 

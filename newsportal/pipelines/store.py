@@ -1,19 +1,25 @@
-"""Stage 6, store: one transaction keeps the article and folds it, with those that wait; then its URL is known, and its link done."""
+"""Stage 6, store: one transaction keeps the article and folds it, with those that wait; then its URL is known, and its link done.
+
+Forum threads pass the stages of articles untouched; they get their topics here, and each is written with its posts in one transaction.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from newsportal.classify import topics
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import name_of
 from newsportal.crawl.seen_filter import StoredUrls
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
-from newsportal.items import Article
+from newsportal.items import Article, Thread, TopicMark
+from newsportal.messages import Message, joined
 from newsportal.pipelines.base import COLUMN, Stage, retry
 from newsportal.store.results import Added
 from newsportal.store.store import Store
@@ -101,3 +107,40 @@ class StorePipeline(Stage):
         if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
             self.tracker.visit_counts.published(article.link.source, [article.published])
         return replace(article, page=None)
+
+
+class ThreadPipeline(Stage):
+    kind = Thread
+
+    def setup(self) -> None:
+        sources = self.tracker.sources
+        self._rules = tuple(topic.rule for topic in sources.topics if topic.enabled)
+        self._of_source = {forum.key: forum.topics for forum in sources.forums}
+        self._brought: dict[str, Counter[str]] = {}
+
+    async def process(self, thread: Thread) -> Thread:
+        """The thread with its topics, once it is stored and its link has its fate."""
+        first = thread.posts[0].text if thread.posts else None
+        named = self._of_source.get(thread.link.source, ())
+        matched = topics.match(self._rules, thread.title, first)
+        marks = tuple(TopicMark(topic, topics.SOURCE if topic in named else topics.KEYWORDS) for topic in dict.fromkeys((*named, *matched)))
+        thread = replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
+        saved = await retry(self.tracker.store.threads.save, thread, now=utcnow())
+        # a search engine may lead to its address
+        await asyncio.to_thread(self.tracker.stored_urls.alias, [identity(thread.url)], thread.identity or "")
+        counts = self._brought.setdefault(thread.link.source, Counter())
+        counts["posts"] += saved.posts
+        counts["edited"] += saved.edited
+        counts["threads"] += bool(saved.posts)
+        if thread.failure:  # what was read is kept; the rest is asked for on the next visit
+            await self.tracker.fail(thread.link, thread.failure, later=thread.later)
+        else:
+            await self.tracker.settle(thread.link, COLUMN[saved.outcome])
+        return thread
+
+    async def close_spider(self) -> None:
+        """What the columns do not tell: a thread is one entry, however many posts it has."""
+        for source, counts in self._brought.items():
+            notes = [Message("note.posts", posts=counts["posts"], threads=counts["threads"])]
+            notes += [Message("note.posts-edited", number=counts["edited"])] if counts["edited"] else []
+            self.tracker.note(source, joined(*notes))

@@ -18,7 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from newsportal import __version__
 from newsportal.portal import api, errors, websub
-from newsportal.portal.access import needs
+from newsportal.portal.access import READ
 from newsportal.portal.access_log import RequestIds
 from newsportal.portal.account import alerts, login, marks, people
 from newsportal.portal.background import EVERY, BackgroundThreads
@@ -68,7 +68,7 @@ from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
 from newsportal.portal.response_cache import SharedResponses
 from newsportal.search.base import Index
-from newsportal.services.accounts import Accounts, Right
+from newsportal.services.accounts import Accounts
 from newsportal.services.daily import DailySums
 from newsportal.services.jobs.local import Jobs
 from newsportal.sources import Sources
@@ -108,7 +108,7 @@ def routes() -> tuple[BaseRoute, ...]:
     for router in OPEN:
         every.include_router(router, include_in_schema=False)
     for router in ROUTERS:
-        every.include_router(router, include_in_schema=False, dependencies=[needs(Right.READ)])
+        every.include_router(router, include_in_schema=False, dependencies=READ)
     api.add_to(every)
     return tuple(every.routes)
 

@@ -29,10 +29,9 @@ from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
 from newsportal.services.accounts import Accounts, Right, Signed
 from newsportal.services.accounts.marks import Marked
-from newsportal.services.events.related import related
+from newsportal.services.events.timeline import related
 from newsportal.sources import Source, Sources, categories
-from newsportal.sources.timing import ENGINE, refusal
-from newsportal.sources.watched import Judged, Watched, judged, watched
+from newsportal.sources.timing import ENGINE, Judged, Watched, judged, refusal, watched
 from newsportal.store.reader_views import Month
 from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store

@@ -11,9 +11,8 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from newsportal.errors import SearchError, SourcesError, StoreError
-from newsportal.portal import api_errors
+from newsportal.portal.access import RETRY, ApiError, error_answer, of_http, of_paths
 from newsportal.portal.access_log import HEADER
-from newsportal.portal.api_errors import ApiError
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.article_changes import MovedVersion
 from newsportal.portal.guard import SECURITY_HEADERS, refused
@@ -39,16 +38,16 @@ def page(request: Request, status: int, own: tuple[str, str] | None = None) -> R
     broken = (say("Something went wrong"), say("It is not your fault. The log of the portal says what happened."))
     heading, advice = own or pages.get(status, broken)
     answer = render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
-    if status in api_errors.RETRY:
-        answer.headers["retry-after"] = api_errors.RETRY[status]
+    if status in RETRY:
+        answer.headers["retry-after"] = RETRY[status]
     return answer
 
 
 def on_http(request: Request, error: Exception) -> Response:
     if isinstance(error, MovedVersion):
         return RedirectResponse(error.location, 303)
-    if api_errors.of_paths(request) or bearer(request.headers) is not None:
-        return api_errors.of_http(error)
+    if of_paths(request) or bearer(request.headers) is not None:
+        return of_http(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 401:
         back = f"?next={quote(Visit(request).here, safe='')}" if request.method in SAFE else ""
@@ -64,7 +63,7 @@ def on_refused(request: Request, error: Exception) -> Response:
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
     request.state.signed = None  # the page that says so asks nothing more of the accounts: they may be what is away
-    return api_errors.answer(503) if api_errors.of_paths(request) else page(request, 503)
+    return error_answer(503) if of_paths(request) else page(request, 503)
 
 
 def on_search(request: Request, error: Exception) -> Response:
@@ -73,21 +72,21 @@ def on_search(request: Request, error: Exception) -> Response:
     say = Visit(request).say
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
     own = say("Search is unavailable"), say("The search server is not responding; everything else works. Please try again in a minute.")
-    return api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, own)
+    return error_answer(503, error=away) if of_paths(request) else page(request, 503, own)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
     """Of what is read out of the file itself: it was changed by hand, and has mistakes."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
     own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
-    return api_errors.answer(409, error=broken) if api_errors.of_paths(request) else page(request, 409, own)
+    return error_answer(409, error=broken) if of_paths(request) else page(request, 409, own)
 
 
 def on_crash(request: Request, error: Exception) -> Response:
     """Runs outside of every middleware, so it brings the security headers and the request's id along. The trace goes to the log."""
     request.state.signed = None
     try:
-        answer: Response = api_errors.answer(500) if api_errors.of_paths(request) else page(request, 500)
+        answer: Response = error_answer(500) if of_paths(request) else page(request, 500)
     except Exception:  # the page itself is what is broken
         log.exception("the error page cannot be shown")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)

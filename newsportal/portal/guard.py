@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newsportal.net.egress.addresses import is_literal
-from newsportal.portal.api_errors import PATHS, STATUSES, ApiError, answer
+from newsportal.portal.access import PATHS, STATUSES, ApiError, error_answer
 from newsportal.portal.request_body import PUSHED, SAFE, SIGNING, Refused, bound_of, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -104,7 +104,7 @@ REFUSED = PlainTextResponse(
 def refused(scope: Scope, reason: Refused) -> Response:
     """What is answered in place of a page: for programs in the form of the API."""
     if scope["path"].startswith(PATHS):
-        return answer(reason.status, error=ApiError(reason.status, STATUSES[reason.status][0], str(reason)))
+        return error_answer(reason.status, error=ApiError(reason.status, STATUSES[reason.status][0], str(reason)))
     return PlainTextResponse(f"{reason}\n", reason.status)
 
 

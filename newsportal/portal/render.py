@@ -1,27 +1,34 @@
-"""Templates to answers. One environment a language, since gettext is installed per environment; both live as long as the process."""
+"""Templates to answers. One environment a language, since gettext is installed per environment; both live as long as the process.
+
+A notice is shown once, on the page after a change: a cookie carries it over the redirect, so no address can put words there.
+
+return notify(request, "/sources", _("%(name)s was saved."), name=name, undo="/sources/undo/17")
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import resources
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import babel.numbers
+from fastapi.responses import RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from newsportal.messages import Message, explain, from_dict, label
 from newsportal.portal import safe_text
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import address_of
 from newsportal.portal.language import LANGUAGES, TAGS, translations
-from newsportal.portal.notices import clear_notice, notice_of
-from newsportal.portal.preferences import remember
+from newsportal.portal.preferences import remember, safe_next
 from newsportal.portal.reading.picture_proxy import headline_picture
 from newsportal.portal.safe_text import lang, written
 from newsportal.portal.wording import browser, chosen, detailed, doubtful, worded
@@ -115,3 +122,56 @@ def address(path: str, **parameters: object) -> str:
     """``path`` with the parameters that are set, in the order given."""
     kept = {key: value for key, value in parameters.items() if value not in (None, "")}
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+COOKIE = "notice"
+SECURE_COOKIE = "__Host-notice"
+SECONDS = 60
+MAX_CHARS = 500  # of a notice; escaped into a cookie it stays below the 4 kB that browsers keep
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """``undo``: where a form is sent that takes the change back."""
+
+    text: str
+    undo: str | None = None
+
+
+def notify(request: Request, target: str, message: str, *, undo: str | None = None, **params: object) -> RedirectResponse:
+    """Redirect to ``target``, where ``message`` (of the catalogue, with its ``params``) is shown once in the reader's language."""
+    return redirect_with(request, target, Visit(request).say(message, **params), undo=undo)
+
+
+def redirect_with(request: Request, target: str, text: str, *, undo: str | None = None) -> RedirectResponse:
+    """Redirect to ``target``, a path of this portal, where ``text`` (in the reader's language) is shown once."""
+    answer = RedirectResponse(safe_next(target), 303, headers={"cache-control": "no-store"})
+    value = quote(json.dumps([text[:MAX_CHARS], undo], ensure_ascii=False, separators=(",", ":")), safe="")
+    answer.set_cookie(_cookie_name(request), value, max_age=SECONDS, path="/", httponly=True, samesite="lax", secure=_is_secure(request))
+    return answer
+
+
+def notice_of(request: Request) -> Notice | None:
+    found = request.cookies.get(_cookie_name(request))
+    if not found:
+        return None
+    try:
+        text, undo = json.loads(unquote(found))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if not isinstance(text, str) or not (undo is None or (isinstance(undo, str) and safe_next(undo) == undo)):
+        return None
+    return Notice(text[:MAX_CHARS], undo)
+
+
+def clear_notice(request: Request, answer: Response) -> None:
+    if _cookie_name(request) in request.cookies:
+        answer.delete_cookie(_cookie_name(request), path="/", httponly=True, samesite="lax", secure=_is_secure(request))
+
+
+def _is_secure(request: Request) -> bool:
+    return request.url.scheme == "https"
+
+
+def _cookie_name(request: Request) -> str:
+    return SECURE_COOKIE if _is_secure(request) else COOKIE

@@ -22,8 +22,8 @@ from newsportal.extractors.article.sanitise import ATTRIBUTES, DROPPED_WITH_CONT
 from newsportal.items import Image
 from newsportal.store.results import StoredArticle, host
 from newsportal.text import CJK, CONTROL, clean
-from newsportal.text.scripts import CONVERSIONS, convert, convert_html
-from newsportal.text.scripts import TAGS as SCRIPT_TAGS
+from newsportal.text.characters import CONVERSIONS, convert, convert_html
+from newsportal.text.characters import TAGS as SCRIPT_TAGS
 
 Text = TypeVar("Text", bound=str)
 

@@ -18,8 +18,7 @@ from newsportal.items import Article, Link
 from newsportal.net.archive import IndexPart
 from newsportal.net.egress.decompress import TooLarge, decompress
 from newsportal.pipelines.classify import ClassifyPipeline
-from newsportal.pipelines.content import ContentPipeline
-from newsportal.pipelines.wrapper import WrapperPipeline
+from newsportal.pipelines.content import ContentPipeline, WrapperPipeline
 from newsportal.processing.tracker import ArchiveTracker, Shared
 from newsportal.services.exchange.form import UNNAMED
 from newsportal.sources import Feed, HotList, Region, Sitemap, use_own_words
@@ -39,8 +38,7 @@ MISSING: Final = "replay-missing"  # the reason of what is not in the archive
 SPIDERS: Final[Any] = {Feed: RssSpider, Sitemap: SitemapSpider, HotList: ListsSpider}
 
 
-ListSource = Feed | Sitemap | Region | HotList | str
-"""A source with list pages of its own, or the name of an engine."""
+ListSource = Feed | Sitemap | Region | HotList | str  # A source with list pages of its own, or the name of an engine
 
 
 class Answers:

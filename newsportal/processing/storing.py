@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article
 from newsportal.pipelines.base import ItemDone
-from newsportal.pipelines.duplicate import DuplicatePipeline
+from newsportal.pipelines.duplicate import DuplicatePipeline, UrlFilterPipeline
 from newsportal.pipelines.store import StorePipeline
-from newsportal.pipelines.url_filter import UrlFilterPipeline
 from newsportal.processing.archives import Planner, scan
 from newsportal.processing.mapping import Mapped
 from newsportal.processing.reading import ReadPage, read_articles

@@ -25,10 +25,9 @@ import numpy as np
 
 from newsportal.recommend import blend, formulas, packing, signals
 from newsportal.recommend.base import Item, Log, Recommendation, View
-from newsportal.recommend.blend import BACK, NEW, UNDERWAY, Weights
+from newsportal.recommend.blend import BACK, NEW, UNDERWAY, LocalLog, TrainingLog, Weights
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours, share
 from newsportal.recommend.signals import HISTORY, Learnt, Question
-from newsportal.recommend.training_log import LocalLog, TrainingLog
 
 POPULAR: Final = 1000
 """The most popular stories of each half-life that any reader may be shown (RSC15's last day has 1,771 different stories in all)."""

@@ -21,17 +21,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.recommend import signals
+from newsportal.recommend import formulas, signals
 from newsportal.recommend.clicks import Clicks, Floats, Ints
 from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
-
-if TYPE_CHECKING:
-    from newsportal.recommend.training_log import TrainingLog
 
 NEW: Final = "new"
 BACK: Final = "back"
@@ -241,3 +238,60 @@ def _least(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prior: 
 def names(weights: Floats) -> tuple[str, ...]:
     """What the weights belong to."""
     return (*ALWAYS, *PERSONAL)[: len(weights)]
+
+
+class TrainingLog(Protocol):
+    """What a fit asks of a log up to its moment, wherever it lies (``newsportal.services.spark``). Hours count from 1970."""
+
+    @property
+    def stories(self) -> int: ...
+
+    @property
+    def readers(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+    def when(self, share: float) -> float:
+        """The hour before which this share of the views lies: that of a view, the lower where the share falls between two."""
+
+    def learnt(self, moment: float) -> Learnt: ...
+
+    def moments(self, begin: float, end: float) -> list[Moment]:
+        """What readers did between two hours: those that :func:`drawn` draws."""
+
+    def alpha(self) -> float:
+        """The median of w_c / w_s."""
+
+    def rate(self) -> float:
+        """λ: the mean age of what was looked at, in hours."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalLog:
+    clicks: Clicks
+
+    @property
+    def stories(self) -> int:
+        return self.clicks.stories
+
+    @property
+    def readers(self) -> int:
+        return len(np.unique(self.clicks.reader))
+
+    def __len__(self) -> int:
+        return len(self.clicks)
+
+    def when(self, share: float) -> float:
+        return float(np.quantile(self.clicks.at, share, method="lower"))
+
+    def learnt(self, moment: float) -> Learnt:
+        return signals.learn(self.clicks, moment)
+
+    def moments(self, begin: float, end: float) -> list[Moment]:
+        return list(moments(self.clicks, begin, end))
+
+    def alpha(self) -> float:
+        return formulas.median_share(self.clicks.share)
+
+    def rate(self) -> float:
+        return formulas.fitted_rate(self.clicks.at - self.clicks.published[self.clicks.story])

@@ -24,7 +24,7 @@ from newsportal.messages import Message, reason_message
 from newsportal.net import egress
 from newsportal.schedule.freshness import retry_after
 from newsportal.sources import Sources
-from newsportal.sources.assistant import Assistant
+from newsportal.sources.models import Assistant
 from newsportal.store.assistant import KEY_CHARS, StoredAnswer
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
@@ -46,9 +46,7 @@ RULES: Final = (
 )
 """Follows every prompt, also those of sources.yaml."""
 
-MOST_CHARS: Final[Mapping[Purpose, int]] = {"summary": 3_000, "translation": 60_000, "title": 80}
-"""Characters of an answer that are kept."""
-
+MOST_CHARS: Final[Mapping[Purpose, int]] = {"summary": 3_000, "translation": 60_000, "title": 80}  # Characters of an answer that are kept
 MAX_ANSWER: Final = 1024 * 1024  # bytes of an answer with all that stands around it
 TRIES: Final = 3
 FIRST_WAIT: Final = 1.0  # seconds before the second try, doubled before the third; Retry-After says otherwise

@@ -14,9 +14,7 @@ from newsportal.store.results import Story
 from newsportal.store.store import Store
 from newsportal.text import segment
 
-LOOKED_BACK: Final = timedelta(days=3)
-"""Stories of so many last days are looked at: what is on a hot list is of these days. Chosen."""
-
+LOOKED_BACK: Final = timedelta(days=3)  # Stories of so many last days are looked at: what is on a hot list is of these days. Chosen.
 LEAST_WORDS, LEAST_SHARE = 2, 0.5
 """Words of an entry's title that a story's title must share, and their share of the entry's words. Chosen."""
 

@@ -13,11 +13,8 @@ from newsportal.events.rising import DAY, PAST, Mention, Mentions, Rise, rising
 from newsportal.store.results import Story
 from newsportal.store.store import Store
 
-ENTRIES: Final = 20
-"""Lines of each kind that a board has at most."""
-
-SHOWN_STORIES: Final = 3
-"""Stories that a line names, the newest."""
+ENTRIES: Final = 20  # Lines of each kind that a board has at most
+SHOWN_STORIES: Final = 3  # Stories that a line names, the newest
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,10 @@
-"""Apache Spark: a session for a command, and what Spark says when it gives up."""
+"""Apache Spark: a session for a command, what Spark says when it gives up, and the fit of recommendations.
+
+Views lie in parts on the executors, a range of readers each; what a fit asks of a log is summed there. Executors run the same
+``recommending.parts`` as a test does without Spark, so newsportal must be installed where they run; the stories (names, words, labels) and
+what is summed lie on the driver. Where executors can open the store (a server, or Spark on this machine) each reads its own readers from
+it; else the driver reads.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +12,26 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
+import numpy as np
+
 from newsportal.errors import DependencyMissing, SparkFailed
+from newsportal.recommend import best, blend, formulas, neighbours, signals
+from newsportal.recommend.base import Item
+from newsportal.recommend.blend import Looks, Moment
+from newsportal.recommend.clicks import Clicks, Floats, Ints, hours
+from newsportal.recommend.signals import Learnt
+from newsportal.services.recommending import parts
+from newsportal.services.recommending.parts import DAYS, alpha_of, items, save_fit
+from newsportal.store import open_store
+from newsportal.store.readers import Fit
+from newsportal.store.store import Store
 
 ENDED: Final = re.compile(r"(?!org\.|java\.|py4j\.)[\w.]*(?:Error|Exception|Unavailable|TooNew|Missing): \S")
 """The last line of a Python traceback."""
@@ -59,3 +80,117 @@ def java() -> bool:
     """Whether there is a Java to start."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(os.path.join(home, "bin", "java") if home else "java") is not None
+
+
+VIEWS_A_PART: Final = 250_000  # about 10 MB of columns; pairs of a part take a few hundred while they are summed
+PARTS_A_CORE: Final = 2
+ASKED_AT_ONCE: Final = 1000  # readers whose views are fetched together, of those drawn by lot
+
+Parts = Any  # an RDD of Clicks, a range of readers each (pyspark is loaded when it is asked for)
+Bounds = tuple[str, str | None]  # names of readers: behind the first, up to the last
+
+
+def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime | None = None, days: int = DAYS) -> Fit:
+    """As :func:`newsportal.services.recommending.parts.fit`, computed by Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``).
+
+    Raises ``StoreError``; ``DependencyMissing`` without the extra; ``SparkFailed`` without Java, or where Spark gives up.
+    """
+    began = time.perf_counter()
+    gone = store.readers.let_go(alpha=alpha_of(store), now=now)
+    views, readers = store.readers.counts()
+    stories = {item.story: item for item in items(store.readers, now, days=days)}
+    known = tuple(stories[story] for story in sorted(stories))
+    with session(master, "recommend fit") as spark:
+        context = spark.sparkContext
+        cut = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
+        everywhere = master.startswith("local") or not uri.startswith("sqlite")
+        read = _read_there if everywhere else _read_here
+        cuts = store.readers.parts(cut)
+        log = Log(read(context, store, uri, list(zip(["", *cuts], [*cuts, None], strict=True)), since, known), known, hours(now))
+        model = best.learnt_of(log, hours(now))
+    return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": gone}, began)
+
+
+def _read_there(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
+    shared = context.broadcast(tuple(Item(item.story, item.published) for item in known))
+    return context.parallelize(ranges, len(ranges)).map(lambda bounds: _range(uri, bounds, since, shared.value))
+
+
+def _range(uri: str, bounds: Bounds, since: datetime | None, known: tuple[Item, ...]) -> Clicks:
+    """Read on an executor."""
+    with closing(open_store(uri, create=False)) as store:
+        return parts.part(store.readers.views(since=since, after=bounds[0], until=bounds[1]), known)
+
+
+def _read_here(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
+    """The driver alone can open the store: 40 bytes a view pass through it."""
+    read = [parts.part(store.readers.views(since=since, after=after, until=until), known) for after, until in ranges]
+    return context.parallelize(read, len(read))
+
+
+class Log:
+    """A log on many machines, as :class:`newsportal.recommend.blend.TrainingLog` promises."""
+
+    def __init__(self, read: Parts, items: tuple[Item, ...], now: float) -> None:
+        self._parts = read.map(lambda part: part.before(now)).cache()
+        self._items = items
+        self._published = np.array([hours(item.published) for item in items], dtype=np.float64)
+        self._sizes: list[parts.Size] = self._parts.map(parts.size).collect()
+        self._ends: dict[parts.Column, Ints] = {}  # how many values lie up to each bin's end
+
+    @property
+    def stories(self) -> int:
+        return len(self._items)
+
+    @property
+    def readers(self) -> int:
+        return sum(size.readers for size in self._sizes)
+
+    def __len__(self) -> int:
+        return sum(size.views for size in self._sizes)
+
+    def when(self, share: float) -> float:
+        return self._about("at", share)[0]
+
+    def alpha(self) -> float:
+        return round(float(np.mean(self._about("share", 0.5))), 6) if len(self) else formulas.ALPHA
+
+    def rate(self) -> float:
+        return round(sum(size.ages for size in self._sizes) / len(self), 6)
+
+    def learnt(self, moment: float) -> Learnt:
+        totals: Floats = self._parts.map(partial(parts.totals, moment=moment)).treeReduce(np.add)
+        popular, damped = totals[:-1], totals[-1]
+        ranges = list(neighbours.blocks(popular[-1]))
+        shared = self._parts.context.broadcast((damped, popular[-1]))
+        shares = self._parts.flatMap(partial(parts.blocks, moment=moment, ranges=ranges)).groupByKey()
+        pairs = dict(shares.mapValues(lambda some: parts.merged_sums(some, *shared.value)).collect())
+        rows = parts.rows(self._parts.flatMap(partial(parts.latest, moment=moment)).toLocalIterator(), self.stories)
+        sums = signals.Sums(popular, damped, neighbours.joined([pairs[number] for number in sorted(pairs)]), rows)
+        return signals.assembled(self._items, self._published, moment, sums)
+
+    def moments(self, begin: float, end: float) -> list[Moment]:
+        names = sorted(self._parts.flatMap(partial(parts.names, begin=begin, end=end)).collect())
+        lots = np.random.default_rng(blend.SEED).permutation(len(names)).tolist()  # the order in which they are asked
+        turn = {reader: place for place, reader in enumerate(lots)}
+        fetched: dict[str, Looks] = {}
+
+        def looks(reader: int) -> Looks:
+            if names[reader] not in fetched:
+                wanted = frozenset(names[one] for one in lots[turn[reader] : turn[reader] + ASKED_AT_ONCE])
+                fetched.update(self._parts.flatMap(partial(parts.looks, wanted=wanted)).collect())
+            return fetched[names[reader]]
+
+        return list(blend.drawn(len(names), looks, begin, end))
+
+    def _about(self, column: parts.Column, share: float) -> list[float]:
+        """The two values whose ranks lie about the share; twice the same where one lies on it."""
+        bounds = (min(size.bounds[column][0] for size in self._sizes), max(size.bounds[column][1] for size in self._sizes))
+        if column not in self._ends:
+            self._ends[column] = np.cumsum(self._parts.map(partial(parts.bins, column=column, bounds=bounds)).treeReduce(np.add))
+        place = (len(self) - 1) * share
+        ranks = (int(np.floor(place)), int(np.ceil(place)))
+        ends = self._ends[column]
+        first, last = (int(np.searchsorted(ends, rank, side="right")) for rank in ranks)
+        found = self._parts.map(partial(parts.values_of, column=column, bounds=bounds, first=first, last=last)).collect()
+        return parts.ranked(found, int(ends[first - 1]) if first else 0, ranks)

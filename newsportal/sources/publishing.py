@@ -1,20 +1,98 @@
-"""Where articles are published besides the portal: tables, folders, webhooks, MongoDB, Elasticsearch (paper B's last stage)."""
+"""Where articles are published besides the portal: tables, folders, webhooks, MongoDB, Elasticsearch (paper B's last stage); what of an
+article can be published under a name, and templates: texts with such names in braces.
+
+A template is a text with ``{name}`` in it and nothing else: no attributes, no indexes, no conversions, no formats. So nobody who may write
+``sources.yaml`` reaches anything but the article, and no article reaches anything at all.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from string import Formatter
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo, model_validator
 
-from newsportal.sources import templates, uris
+from newsportal.messages import Message, did_you_mean
+from newsportal.sources import uris
 from newsportal.sources.parts import Part
-from newsportal.sources.templates import LASTING, MOMENTS
 from newsportal.sources.uris import mask
 from newsportal.sources.values import Filled, Line, Name, Names, TimeZone, Word, Words, checked, folder_of, mistake
+
+FIELDS: Final[Mapping[str, str]] = {
+    "id": "the article's id: 20 letters and digits, the same for ever",
+    "story": "the id of the story that it is a version of",
+    "identity": "the address by which it is known",
+    "url": "its address",
+    "title": "its title",
+    "text": "its text, one paragraph a line",
+    "html": "its body as safe HTML",
+    "summary": "what a feed or result page said of it, else how the text begins",
+    "published": "when it was published",
+    "first_seen": "when it was seen first",
+    "moment": "published, else first_seen",
+    "day": "the day of moment, as 2026-03-01",
+    "author": "its author",
+    "origin": "who published it first, as its page says",
+    "site": "its site's name, else the host",
+    "source": "the source that brought it, as feed:NAME",
+    "kind": "article, thread or photos",
+    "language": "zh, zh-Hant, en …",
+    "category": "its category",
+    "topics": "its topics",
+    "topic": "the first of them",
+    "keywords": "its keywords",
+    "images": "the addresses of its pictures",
+    "image": "the first of them",
+    "revision": "1, and one more for each change of title or text",
+    "chars": "how many characters its text has",
+}
+"""Name → what it is. ``newsportal.services.publishing.fields`` has the values (a test compares the two)."""
+
+MOMENTS: Final = ("published", "first_seen", "moment")
+NUMBERS: Final = ("revision", "chars")
+LASTING: Final = ("id", "identity", "url")  # what no other article has, and what never changes
+MAX_CHARS: Final = 500
+
+
+class BadTemplate(ValueError):
+    """Raised for a template that cannot be used. ``hint``: the nearest right spelling."""
+
+    def __init__(self, message: Message, hint: Message | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def check_field(name: str) -> str:
+    """``name``, if it is one of :data:`FIELDS`. Raises ``BadTemplate``."""
+    if name in FIELDS:
+        return name
+    hint = did_you_mean(name, FIELDS) or (Message("hint.template") if "{" in name else None)
+    raise BadTemplate(Message("template.no-field", found=repr(name), allowed=", ".join(FIELDS)), hint)
+
+
+def template_parts(template: str) -> tuple[tuple[str, str | None], ...]:
+    """``template`` as pairs of a literal text and the name that follows it (``None`` at the end). Raises ``BadTemplate``."""
+    if len(template) > MAX_CHARS:
+        raise BadTemplate(Message("template.long", found=len(template), limit=MAX_CHARS))
+    try:
+        found = list(Formatter().parse(template))
+    except ValueError as error:
+        raise BadTemplate(Message("template.broken", found=repr(template), why=str(error))) from error
+    for _, name, form, conversion in found:
+        if name is not None and (form or conversion):
+            raise BadTemplate(Message("template.format", found=repr(name)))
+    return tuple((literal, None if name is None else check_field(name)) for literal, name, _, _ in found)
+
+
+def template_names(template: str) -> tuple[str, ...]:
+    """The names in a template. Raises ``BadTemplate``."""
+    return tuple(name for _, name in template_parts(template) if name is not None)
+
 
 DATABASES: Final = ("postgresql", "mysql", "mariadb", "sqlite")
 DOCUMENTS: Final = ("mongodb", "mongodb+srv", "elasticsearch", "elasticsearch+https")
@@ -85,8 +163,8 @@ def _unpublish(value: Any) -> Any:
     raise mistake("allowed: delete, or columns and what they are set to, as {status: trash}")
 
 
-Template = Annotated[str, StringConstraints(min_length=1), AfterValidator(checked(templates.parts))]
-FieldName = Annotated[str, AfterValidator(checked(templates.check_field)), Field(json_schema_extra={"enum": list(templates.FIELDS)})]
+Template = Annotated[str, StringConstraints(min_length=1), AfterValidator(checked(template_parts))]
+FieldName = Annotated[str, AfterValidator(checked(check_field)), Field(json_schema_extra={"enum": list(FIELDS)})]
 Moment = Annotated[datetime, BeforeValidator(_since, json_schema_input_type=str)]
 Unpublish = Annotated[Literal["delete"] | dict[str, Scalar], BeforeValidator(_unpublish)]
 
@@ -157,7 +235,7 @@ class Column(Part):
         """Whether it names an article: no other one has it, and it never changes."""
         if self.max is not None or self.template is None:
             return self.max is None and self.field in LASTING
-        names = templates.names(self.template)
+        names = template_names(self.template)
         return any(name in LASTING for name in names) and all(name in (*LASTING, "source", "kind") for name in names)
 
 
@@ -220,7 +298,7 @@ class Target(Part):
             raise mistake(f"{index!r} is no name of an index; allowed: letters in lower case, digits, - and _", at=("to",))
         if self.way == "webhook" and not self.secret:
             raise mistake("a webhook needs a secret, by which the receiver knows who speaks", "secret: ${NAME}")
-        if self.way == "folder" and "id" not in templates.names(self.file):
+        if self.way == "folder" and "id" not in template_names(self.file):
             raise mistake(f"found {self.file!r}; allowed: a template with {{id}} in it, else two articles may have one file", at=("file",))
         return self
 

@@ -20,9 +20,8 @@ from sqlalchemy import Connection, RowMapping, delete, func, insert, select, upd
 from newsportal.errors import StoreError
 from newsportal.store.columns import EPOCH, build, name, storable
 from newsportal.store.dialects import PAGE, Part, chunks, select_in, upsert
-from newsportal.store.event_tables import EVENT_EDITS, EVENT_POSITION, EVENT_REDIRECTS, EVENT_STORIES, EVENTS
 from newsportal.store.lists import behind, cursor, edge, unindexed
-from newsportal.store.tables import ARTICLES, LABELS, STORIES
+from newsportal.store.tables import ARTICLES, EVENT_EDITS, EVENT_POSITION, EVENT_REDIRECTS, EVENT_STORIES, EVENTS, LABELS, STORIES
 
 READ: Final = [column for column in EVENTS.c if column.name != "vector"]
 

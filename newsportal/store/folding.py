@@ -1,25 +1,46 @@
-"""Stories: which one an article belongs to by its keys, and what follows for the story. All inside the caller's transaction."""
+"""Stories: which one an article belongs to by its keys, and what follows for the story; and new articles of one transaction, whose rows are
+written together, table by table. All inside the caller's transaction."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    CompoundSelect,
+    Connection,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    null,
+    or_,
+    select,
+    union_all,
+    update,
+)
 
+from newsportal.dedup.fingerprints import Codes
 from newsportal.dedup.judge import SAME, alike, title_letters
-from newsportal.items import Fold, FoldKey, content_id
+from newsportal.dedup.shingle_index import indexed
+from newsportal.items import Fold, FoldKey, TopicMark, content_id
+from newsportal.store import prints
 from newsportal.store.article_rows import HIDDEN_COLUMNS as HIDDEN
 from newsportal.store.article_rows import visible
-from newsportal.store.columns import EPOCH, shifted, storable
+from newsportal.store.columns import EPOCH, name, shifted, storable
 from newsportal.store.dialects import chunks, insert_new, upsert
-from newsportal.store.event_tables import EVENT_STORIES
 from newsportal.store.gallery_tables import GALLERIES
-from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, FOLD_KEYS, LABELS, STORIES, TOPICS
+from newsportal.store.prints import Printed
+from newsportal.store.reading import FIND, FIND_ALL, IDS, WANTED
+from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, EVENT_STORIES, FOLD_KEYS, LABELS, PRINTS, STORIES, TOPICS
 
 MORE: Final = "contains-text"
 LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})  # Why a version stands in its story if it is not the same text as the others
@@ -236,3 +257,63 @@ def labels_of(story: Mapping[str, Any], versions: Sequence[Mapping[str, Any]], t
     labels |= {("topic", topic) for topic in topics}
     order = {"story_id": story["id"], "moment": story["moment"], "heat": story["heat"]}
     return [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)]
+
+
+NEW_ARTICLE, NEW_STORY = insert(ARTICLES), insert(STORIES)
+STORY = select(null(), STORIES.c.id)
+FIND_ONE: CompoundSelect[Any] = union_all(*FIND.selects, STORY.where(STORIES.c.id == WANTED))  # half the time of one of many
+FIND_MANY: CompoundSelect[Any] = union_all(*FIND_ALL.selects, STORY.where(STORIES.c.id.in_(IDS)))
+
+
+def find_existing(connection: Connection, identities: Iterable[str]) -> dict[str, str | None]:
+    """Id of an identity → the article that is known by it, itself or as an alias; ``None``: there is none, but a story of that id."""
+    found: dict[str, str | None] = {}
+    for some in chunks(map(content_id, identities)):
+        one = len(some) == 1
+        for article_id, id in connection.execute(FIND_ONE if one else FIND_MANY, {"wanted": some[0]} if one else {"ids": some}):
+            found[id] = article_id or found.get(id)
+    return found
+
+
+def topic_rows(article_id: str, topics: Mapping[str, TopicMark]) -> list[dict[str, Any]]:
+    return [{"article_id": article_id, "topic": topic, "by": name(mark.by), "score": mark.score} for topic, mark in sorted(topics.items())]
+
+
+@dataclass(slots=True)
+class NewRows:
+    """Rows that wait until :meth:`write`. Nobody finds their articles before: who :meth:`may_repeat` one of them has them written first."""
+
+    _rows: defaultdict[Table, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    _runs: set[int] = field(default_factory=set)
+    _keys: set[str] = field(default_factory=set)
+
+    def may_repeat(self, runs: Codes, keys: Collection[str]) -> bool:
+        """Whether a text of these ``runs`` shares an indexed one, or a key, with an article that waits: else it cannot repeat one."""
+        return not (self._keys.isdisjoint(keys) and self._runs.isdisjoint(runs.tolist()))
+
+    def begin_story(self, founder: Mapping[str, Any], topics: Collection[str]) -> None:
+        """A story of one article, under its id."""
+        story = founded(founder)
+        self._rows[STORIES].append(story)
+        self._rows[LABELS] += labels_of(story, [founder], topics)
+
+    def add(self, row: dict[str, Any], topics: list[dict[str, Any]], keys: Collection[str], new: Printed, now: datetime) -> None:
+        self._rows[ARTICLES].append(row)
+        self._rows[TOPICS] += topics
+        self._rows[FOLD_KEYS] += key_rows(row["id"], row["moment"], keys)
+        self._rows[PRINTS] += prints.print_rows(row["id"], row["moment"], new, now)
+        self._keys.update(keys)
+        self._runs.update(indexed(new.fingerprint.runs, new.fingerprint.length).tolist())
+
+    def write(self, connection: Connection, now: datetime) -> list[str]:
+        """Answers the ids of the articles."""
+        rows, self._rows = self._rows, defaultdict(list)
+        self._runs.clear()
+        self._keys.clear()
+        for table, statement in ((STORIES, NEW_STORY), (LABELS, NEW_LABELS), (ARTICLES, NEW_ARTICLE)):
+            if rows[table]:
+                connection.execute(statement, rows[table])
+        upsert(connection, TOPICS, rows[TOPICS])
+        upsert(connection, FOLD_KEYS, rows[FOLD_KEYS], update=("moment",))
+        prints.keep(connection, rows[PRINTS], now)
+        return [row["id"] for row in rows[ARTICLES]]

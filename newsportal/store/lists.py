@@ -13,11 +13,10 @@ from sqlalchemy import ColumnElement, Connection, FromClause, RowMapping, Select
 from newsportal.store.article_rows import story_from
 from newsportal.store.columns import EPOCH, MICROSECOND, name
 from newsportal.store.dialects import PAGE, Part, chunks
-from newsportal.store.event_tables import EVENT_STORIES
 from newsportal.store.folding import HEAT_HALF_LIFE, coolest, heat
 from newsportal.store.reading import LISTED, articles, with_articles
 from newsportal.store.results import FORUM, StoredArticle, Story, StoryFilter, StoryPage
-from newsportal.store.tables import ARTICLES, LABELS, STORIES, TOPICS
+from newsportal.store.tables import ARTICLES, EVENT_STORIES, LABELS, STORIES, TOPICS
 
 KINDS: Final = ("topic", "site", "source", "category")
 """What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""

@@ -18,14 +18,13 @@ from newsportal.store.article_rows import EDITOR
 from newsportal.store.columns import METADATA
 from newsportal.store.crawl_state import RUNS
 from newsportal.store.dialects import Part, chunks, dialect, select_in
-from newsportal.store.event_tables import EVENT_EDITS
 from newsportal.store.gallery_tables import GALLERIES, GALLERY_PAGES, GALLERY_PICTURES
 from newsportal.store.labels import FORMER_LABELS, LABELLED
 from newsportal.store.link_tables import LINKS, OVER, PRUNED
 from newsportal.store.outbox import OUTBOX, POSITIONS
 from newsportal.store.pictures import PICTURE_STORIES, PICTURES, SIGHTINGS
 from newsportal.store.reading import topics_of
-from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, REVISIONS, STORIES, TOPICS, UNFOLDED
+from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, EVENT_EDITS, REVISIONS, STORIES, TOPICS, UNFOLDED
 from newsportal.store.threads import THREADS
 from newsportal.store.writing import log
 

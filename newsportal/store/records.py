@@ -17,21 +17,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Column, ColumnElement, Connection, MetaData, Table, delete, func, select, tuple_, types
 
-from newsportal.store import (  # noqa: F401  they declare tables, or import what does: FORMS is made once all are there
-    assistant,
-    boards,
-    crawl_state,
-    event_tables,
-    gallery_tables,
-    link_tables,
-    models,
-    outbox,
-    pictures,
-    readers,
-    schema,
-    tables,
-    threads,
-)
+from newsportal.store import assistant, boards, crawl_state, link_tables, models, outbox, pictures, readers, schema, threads  # noqa: F401  declare tables
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
 

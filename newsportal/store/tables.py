@@ -1,4 +1,4 @@
-"""The tables of articles and stories. ``docs/storage.md`` tells what each is for. A change is a step in ``migrations/`` (a test tells)."""
+"""The tables of articles, stories and events. ``docs/storage.md`` tells what each is for. A change is a step in ``migrations/``."""
 
 from __future__ import annotations
 
@@ -167,3 +167,58 @@ CHANGES = Table(
     Column("at", Moment, nullable=False),
     sqlite_autoincrement=True,  # a number is never given twice
 )
+
+
+EVENTS = Table(
+    "events",
+    METADATA,
+    id_column("id", primary_key=True),
+    id_column("head_id"),
+    Column("title", LONG_TEXT),
+    Column("pinned", Moment),
+    Column("stories", Integer, nullable=False),
+    Column("sites", Integer, nullable=False),
+    Column("first", Moment, nullable=False),
+    Column("last", Moment, nullable=False),
+    Column("heat", Float(53), nullable=False),
+    Column("changed", BigInteger, nullable=False),
+    Column("vector", LONG_BINARY, nullable=False),
+    *(Index(None, column, "id") for column in ("heat", "last", "changed", "pinned")),
+)
+"""``head_id``: the story that most sites told; ``title``: an editor's, in place of that story's; ``heat``: the sum of its stories' heats;
+``vector``: what the algorithm remembers of it."""
+
+EVENT_STORIES = Table(
+    "event_stories",
+    METADATA,
+    id_column("story_id", ForeignKey("stories.id"), primary_key=True),
+    id_column("event_id", ForeignKey("events.id"), nullable=False),
+    Column("score", Float(53), nullable=False),
+    Column("words", JSON, nullable=False),
+    Column("by", String(NAME_CHARS)),
+    Index(None, "event_id"),
+)
+"""``words`` decided that the story belongs there; ``by``: the editor who put it there."""
+
+EVENT_EDITS = Table(
+    "event_edits",
+    METADATA,
+    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("kind", String(16), nullable=False),
+    id_column("event_id", nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("by", String(NAME_CHARS), nullable=False),
+    Column("moves", JSON, nullable=False),
+    Column("undone", BigInteger),
+    Index(None, "event_id", "number"),
+    sqlite_autoincrement=True,
+)
+"""``moves``: story -> the events it was taken from and put into; ``title`` and ``pinned`` -> what stood there and stands there.
+``undone``: the edit that undid it."""
+
+EVENT_REDIRECTS = Table("event_redirects", METADATA, id_column("id", primary_key=True), id_column("event_id", nullable=False))
+"""An event whose last story was moved, and the event that it was moved to."""
+
+EVENT_POSITION = Table("event_position", METADATA, Column("name", String(8), primary_key=True), Column("seq", BigInteger, nullable=False))
+"""Up to which change of the log stories are in events (``log``), the number of the last change of an event (``changed``), and up to which
+of these events were looked at again (``revised``)."""

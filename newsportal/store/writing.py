@@ -17,10 +17,20 @@ from newsportal.store.article_rows import fold_columns, identity_of, is_newer, r
 from newsportal.store.columns import MOST_DECLARING, storable
 from newsportal.store.corrections import Written, crawled
 from newsportal.store.dialects import Part, upsert
-from newsportal.store.folding import choose, hashed, hidden_with, new_story, refresh, save_keys
+from newsportal.store.folding import (
+    NEW_ARTICLE,
+    NewRows,
+    choose,
+    find_existing,
+    hashed,
+    hidden_with,
+    new_story,
+    refresh,
+    save_keys,
+    topic_rows,
+)
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
-from newsportal.store.new_articles import NEW_ARTICLE, NewRows, find_existing, topic_rows
 from newsportal.store.prints import FinderIndex, Printed, PrintIndex, printed
 from newsportal.store.reading import find, find_stored
 from newsportal.store.results import Added

@@ -1,7 +1,7 @@
 """Words and characters: the only door to the segmenters and to the tables of traditional characters.
 
-``characters`` cleans and folds, ``words`` cuts and holds the dictionary, how rare its words are and the stop words, ``fmm`` cuts as the
-papers do. Everything takes and returns ``str``; lengths are characters, Chinese first.
+``characters`` cleans and folds, ``words`` cuts, also as the papers do, and holds the dictionary, how rare its words are and the stop
+words. Everything takes and returns ``str``; lengths are characters, Chinese first.
 """
 
 from __future__ import annotations

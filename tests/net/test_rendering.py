@@ -22,8 +22,7 @@ from newsportal.crawl.middlewares import RobotsDenied
 from newsportal.errors import EgressDenied, FetchFailed, RenderFailed
 from newsportal.net.egress import Policy
 from newsportal.net.rendering import Limits, find_chromium, standalone
-from newsportal.net.rendering.chromium import Setup
-from newsportal.net.rendering.memory import family
+from newsportal.net.rendering.chromium import Setup, family
 
 REASON = "needs Chromium and playwright (make tools)"
 pytestmark = [

@@ -19,7 +19,7 @@ from newsportal.items import Article, Link, Page
 from newsportal.items.report import SourceReport
 from newsportal.pipelines import ORDER
 from newsportal.pipelines.base import ItemDone
-from newsportal.pipelines.url_filter import TAKEN
+from newsportal.pipelines.duplicate import TAKEN
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 SOURCE = "feed:乙"

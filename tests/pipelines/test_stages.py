@@ -23,11 +23,9 @@ from newsportal.items.report import SourceReport
 from newsportal.pipelines import ORDER, base
 from newsportal.pipelines.base import ItemDone, Stage
 from newsportal.pipelines.classify import ClassifyPipeline
-from newsportal.pipelines.content import ContentPipeline
-from newsportal.pipelines.duplicate import DuplicatePipeline
+from newsportal.pipelines.content import ContentPipeline, WrapperPipeline
+from newsportal.pipelines.duplicate import DuplicatePipeline, UrlFilterPipeline
 from newsportal.pipelines.store import StorePipeline
-from newsportal.pipelines.url_filter import UrlFilterPipeline
-from newsportal.pipelines.wrapper import WrapperPipeline
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 URL = "https://b.example/2026/0305/1.html"

@@ -14,7 +14,7 @@ from newsportal.items.visits import Visit
 from newsportal.portal.context import Portal
 from newsportal.services.accounts import open_accounts
 from newsportal.sources import load
-from newsportal.sources.watched import Judged
+from newsportal.sources.timing import Judged
 
 FEEDS = """\
 feeds:

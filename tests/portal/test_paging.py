@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from newsportal.portal.access import ApiError
 from newsportal.portal.api.paging import LARGEST, cursor_of, place_of
-from newsportal.portal.api_errors import ApiError
 
 
 def test_a_cursor_says_where_to_go_on() -> None:

@@ -21,7 +21,7 @@ from newsportal.portal.desk.sources import line
 from newsportal.portal.language import Clock, translations
 from newsportal.schedule.health import STATES, Health
 from newsportal.sources import load
-from newsportal.sources.watched import ORDER
+from newsportal.sources.timing import ORDER
 
 SOURCES = """\
 feeds:

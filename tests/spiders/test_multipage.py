@@ -16,10 +16,9 @@ from newsportal.dedup.canonical import identity
 from newsportal.extractors.lists.pagination import MAX_FETCHED
 from newsportal.items import Article, Link, Page
 from newsportal.pipelines.base import ItemDone
-from newsportal.pipelines.content import ContentPipeline
+from newsportal.pipelines.content import ContentPipeline, WrapperPipeline
+from newsportal.pipelines.duplicate import UrlFilterPipeline
 from newsportal.pipelines.store import StorePipeline
-from newsportal.pipelines.url_filter import UrlFilterPipeline
-from newsportal.pipelines.wrapper import WrapperPipeline
 from newsportal.spiders import multipage
 from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable
 from newsportal.spiders.multipage import ArticleFetcher

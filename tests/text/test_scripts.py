@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.text import scripts
-from newsportal.text.scripts import convert, convert_html
+from newsportal.text import characters
+from newsportal.text.characters import convert, convert_html
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,6 @@ def test_markup_stays_letter_by_letter() -> None:
 
 
 def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scripts, "MAX_CHARS", 500)
+    monkeypatch.setattr(characters, "MAX_CHARS", 500)
     text = "国" * 600
     assert convert(text, "traditional") == "國" * 500 + "国" * 100

@@ -27,9 +27,7 @@ PLAIN_TAGS: Final = {
     **dict.fromkeys(("h2", "span", "font"), 0.8),
     **dict.fromkeys(("div", "td", "th", "p", "li", "em"), 0.6),
 }  # Elements in which names stand on pages that do not mark them, and how likely
-LATER: Final = 0.01
-PICTURED: Final = 1.4
-LOOKED: Final = 60  # off for each node before it; more for a picture's name; nodes of a post that are looked at
+LATER: Final = 0.01  # off for each node before it
 TIMED: Final = re.compile(r"\d{1,2}[:.]\d{2}|\d{4}")
 NO_NAME: Final = re.compile(
     r"^(?:\W*|\d[\d.,\s]*|#\d+|.*https?://.*|posts?|likes?|join(?:ed)? date|location|online|offline|op|top|reply|quote|profile|by|message"
@@ -70,7 +68,6 @@ def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) ->
                 continue
             before = path.first - over.records[next(iter(path.at))].nodes[0]
             score = len(named) / len(over.records) * PLAIN_TAGS[path.tag] * (1 - min(HALF, LATER * before))
-            score *= PICTURED if sum(_is_pictured(tree, over, *item) for item in named.items()) > HALF * len(named) else 1
             if score > most:
                 best, most = [number], score
         order = [*best, *order]
@@ -107,12 +104,6 @@ def name_in(tree: Tree, at: int) -> str | None:
     if not 0 < len(text) <= MAX_NAME_CHARS or text.lower() in ACTIONS or NO_NAME.match(text) or holds_date(text):
         return None
     return text
-
-
-def _is_pictured(tree: Tree, over: Overlay, place: int, text: str) -> bool:
-    """Whether a picture of the post is called like the name: an avatar."""
-    nodes = (node for top in over.records[place].nodes for node in tree.nodes[top : min(tree.nodes[top].stop, top + LOOKED)])
-    return any(node.tag == "img" and text in (node.element.get("alt"), node.element.get("title")) for node in nodes)
 
 
 def author_of(tree: Tree, nodes: tuple[int, ...], author: int | None, time: int | None) -> str | None:

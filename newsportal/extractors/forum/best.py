@@ -25,7 +25,7 @@ from newsportal.extractors.forum.engines import engines_of, hinted
 from newsportal.extractors.forum.groups import Signs, posts_of, signs_of
 from newsportal.extractors.forum.paths import Record, find_bodies, overlay
 from newsportal.extractors.forum.post import Scene, post_of
-from newsportal.extractors.forum.records import elsewhere, with_siblings, without_strangers
+from newsportal.extractors.forum.records import opening_before, with_siblings, without_strangers
 from newsportal.extractors.forum.structured import structured_posts
 from newsportal.extractors.forum.times import Calendar, calendar_of, find_times
 from newsportal.extractors.forum.tree import MAX_POSTS, Tree, read_tree
@@ -83,8 +83,8 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
     if not records:
         return ()
     records = _filled(page, records)
-    if records and not hinted_at:
-        records += [record for extra in elsewhere(page.tree, page.signs, records) for record in _filled(page, [extra])]
+    if records and not hinted_at and (opening := opening_before(page.tree, page.signs, records)):
+        records += _filled(page, [opening])
     records.sort(key=lambda record: record.nodes[0])
     nodes = sorted(at for record in records for at in record.nodes)
     if records and not LATER_PAGE.search(document.url):

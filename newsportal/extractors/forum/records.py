@@ -8,7 +8,7 @@ from typing import Final
 
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Overlay, Record, is_aside, signature
-from newsportal.extractors.forum.tree import MAX_POSTS, Tree
+from newsportal.extractors.forum.tree import Tree
 
 MOST: Final = 0.6  # what so many posts have, a node without it and without more is no post
 OPENING_CHARS: Final = 30  # the shortest opening post that is looked for outside of the others' container
@@ -62,61 +62,19 @@ def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
     return kept
 
 
-def elsewhere(tree: Tree, signs: Signs, records: Sequence[Record]) -> list[Record]:
-    """Posts in another container than the rest: bodies before them that are called like theirs, else the opening post: the
-    node before the first of them, and near it, that holds a time, a name and words."""
-    bodies = [record.body for record in records if record.body is not None]
+def opening_before(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:
+    """The opening post in another container than the rest: the node before them, and near, that holds a time, a name and words."""
     first = min(record.nodes[0] for record in records)
-    if found := _same_bodies(tree, records, bodies, first):
-        return found
     for holder in tree.above(first):
         earlier = [
             child for child in tree.children(holder) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
         ]
         good = [at for at in earlier if _is_post_like(tree, signs, at) and not is_aside(tree.nodes[at].names)]
         if good:
-            return [Record((max(good, key=tree.mass),))]
+            return Record((max(good, key=tree.mass),))
         if any(node.tag == "h1" for node in tree.nodes[holder : tree.nodes[first].parent]):
             break  # what stands before the heading belongs to the site
-    return []
-
-
-def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int], first: int) -> list[Record]:
-    names = {(tree.nodes[at].tag, signature(tree.nodes[at].names)) for at in bodies}
-    if len(names) != 1 or not next(iter(names))[1]:
-        return []
-    ((tag, name),) = names
-    taken = [False] * len(tree.nodes)
-    for start in (start for record in records for start in record.nodes):
-        taken[start : tree.nodes[start].stop] = [True] * (tree.nodes[start].stop - start)
-    found: list[Record] = []
-    for at, node in enumerate(tree.nodes[:first]):
-        if (
-            node.tag == tag
-            and not taken[at]
-            and node.names
-            and signature(node.names) == name
-            and tree.mass(at)
-            and not any(tree.nodes[above].tag in ("blockquote", "form", "template") for above in tree.above(at))
-        ):
-            top = _climb(tree, at, taken, {*bodies, *(record.body for record in found if record.body)})
-            if not any(tree.holds(record.nodes[0], at) or tree.holds(top, record.nodes[0]) for record in found):
-                found.append(Record((top,), body=at))
-                if len(found) + len(records) >= MAX_POSTS:
-                    break
-    return found
-
-
-def _climb(tree: Tree, at: int, taken: Sequence[bool], others: set[int]) -> int:
-    """The largest node around ``at`` that holds no other post."""
-    top = at
-    for above in tree.above(at):
-        if above == 0 or any(above <= other < tree.nodes[above].stop for other in others if other != at):
-            break
-        if any(taken[child] for child in tree.children(above)):
-            break
-        top = above
-    return top
+    return None
 
 
 def _is_post_like(tree: Tree, signs: Signs, at: int) -> bool:

@@ -11,14 +11,11 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
-from newsportal.portal.access import accounts_of, log, needs, signed
-from newsportal.portal.api_errors import ApiError
+from newsportal.portal.access import KEEP, ApiError, accounts_of, log, signed
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import LANGUAGES, _
-from newsportal.portal.notices import notify, redirect_with
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, About, Alert, State
 from newsportal.services.alerts.base import Service, Unclear
 from newsportal.services.alerts.making import BadFields, Terms, alert_of, resumed
@@ -81,11 +78,9 @@ def logged(alert: Alert) -> dict[str, Any]:
     return {"name": alert.name, "about": alert.about, "of": alert.of, "channel": alert.channel}
 
 
-router = APIRouter(dependencies=[needs(Right.KEEP)])
+router = APIRouter(dependencies=KEEP)
 
-OF: Final = (*OF_STORIES, *SCHEDULED)
-"""Fields of the form that say what the alert of this kind is of."""
-
+OF: Final = (*OF_STORIES, *SCHEDULED)  # Fields of the form that say what the alert of this kind is of
 HISTORY: Final = 30  # messages that are shown of an alert
 
 

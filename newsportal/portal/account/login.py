@@ -21,15 +21,13 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import accounts_of, address_of, cookie_name, log, needs, signed
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import KEEP, accounts_of, address_of, cookie_name, log, or_404, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify
 from newsportal.portal.preferences import remember, safe_next
 from newsportal.portal.reading.for_you import NAME as READER
 from newsportal.portal.reading.for_you import WELL_FORMED, introduce, reader_of
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
 from newsportal.services.accounts.people import LEAST_PASSWORD
@@ -127,7 +125,7 @@ def _begin(request: Request, accounts: Accounts, person: Person, answer: Respons
         accounts.preferences.keep(person.id, {READER: reader.name})
 
 
-router = APIRouter(dependencies=[needs(Right.KEEP)])
+router = APIRouter(dependencies=KEEP)
 
 LENGTHS = (30, 90, 365, 0)  # days that a token may count; 0: until it is revoked
 

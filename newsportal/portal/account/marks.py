@@ -5,23 +5,21 @@ from __future__ import annotations
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.portal.access import log, needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import KEEP, log, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.reading.feeds import FeedAddresses, answer, entries_of
 from newsportal.portal.reading.search import chips, feed_of
 from newsportal.portal.reading.search_query import SearchRequest, parse_search
-from newsportal.portal.render import address, render, topic_address
+from newsportal.portal.render import address, notify, redirect_with, render, topic_address
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Accounts, Right
+from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.marks import MAX_NAME, SearchNotSaved, TooManyStarred
 from newsportal.store.lists import cursor, edge
 from newsportal.store.results import Story
 
-router = APIRouter(dependencies=[needs(Right.KEEP)])
+router = APIRouter(dependencies=KEEP)
 open_router = APIRouter()
 
 PAGE = 30

@@ -10,17 +10,15 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import accounts_of, log, needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import ADMINISTER, accounts_of, log, or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Accounts, Person, Right, Role
+from newsportal.services.accounts import Accounts, Person, Role
 from newsportal.services.accounts.base import random_password
 
-router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
+router = APIRouter(dependencies=ADMINISTER)
 
 
 @router.get("/people")

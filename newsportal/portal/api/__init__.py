@@ -1,9 +1,9 @@
 """The API: ``/api/v1/…`` in JSON, with the rights of the pages. A part is a file here and a name in ``ROUTERS``.
 
-A router says its right as pages do (``APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)])``), its endpoints take pydantic
+A router says its right as pages do (``APIRouter(tags=["Sources"], dependencies=EDIT)``), its endpoints take pydantic
 models, answer the services' dataclasses, and have a summary. A dataclass with the fields of the answer is its schema (a field's
 ``metadata`` has its description); else ``response_model`` names a model that reads the dataclass, other names as ``validation_alias``.
-``api_errors`` has the form of mistakes, ``paging`` that of lists.
+``access`` has the form of mistakes, ``paging`` that of lists.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from newsportal.portal.access import needs
+from newsportal.portal.access import READ, describe
 from newsportal.portal.api import (
     alerts,
     articles,
@@ -30,8 +30,6 @@ from newsportal.portal.api import (
     stories,
     topics,
 )
-from newsportal.portal.api_errors import describe
-from newsportal.services.accounts import Right
 
 PREFIX: Final = "/api/v1"
 
@@ -45,5 +43,5 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 
 def add_to(every: APIRouter) -> None:
     for router in ROUTERS:
-        every.include_router(router, prefix=PREFIX, responses=describe(401, 403, 422, 503), dependencies=[needs(Right.READ)])
+        every.include_router(router, prefix=PREFIX, responses=describe(401, 403, 422, 503), dependencies=READ)
     every.include_router(openapi.router, include_in_schema=False)

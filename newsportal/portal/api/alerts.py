@@ -11,12 +11,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import DependencyMissing
-from newsportal.portal.access import accounts_of, log, needs, signed
+from newsportal.portal.access import KEEP, ApiError, Problem, accounts_of, describe, log, signed
 from newsportal.portal.account.alerts import OF, bounded_preview, logged, own, terms, tested_enough, work
 from newsportal.portal.api.paging import fill
-from newsportal.portal.api_errors import ApiError, Problem, describe
 from newsportal.portal.context import ThisPortal, Visit
-from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import About, Alert, Message, State
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
@@ -24,7 +22,7 @@ from newsportal.services.alerts.run import send_test
 from newsportal.services.alerts.services import SERVICES, hidden
 from newsportal.services.publishing.base import PutOff, Refused
 
-router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=describe(404))
+router = APIRouter(tags=["Alerts"], dependencies=KEEP, responses=describe(404))
 
 
 class AlertIn(BaseModel):

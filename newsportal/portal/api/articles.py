@@ -10,12 +10,10 @@ from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from newsportal.errors import StoreError
-from newsportal.portal.access import needs
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, or_404
 from newsportal.portal.api.paging import Limit, Page, fill
-from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
-from newsportal.services.accounts import Right
 from newsportal.services.editing.drafts import Candidate, Draft, Moved, candidates, correction, draft_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded
@@ -23,7 +21,7 @@ from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle, is_gallery
 
-router = APIRouter(tags=["Articles"], dependencies=[needs(Right.EDIT)], responses=describe(404))
+router = APIRouter(tags=["Articles"], dependencies=EDIT, responses=describe(404))
 
 Id = Annotated[str, Field(min_length=1, max_length=40)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=200)]

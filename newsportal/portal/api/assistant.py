@@ -9,16 +9,14 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from newsportal.portal.access import needs
+from newsportal.portal.access import KEEP, api_error_for, describe, or_404
 from newsportal.portal.api.stories import article_of
-from newsportal.portal.api_errors import api_error_for, describe, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible_event
-from newsportal.services.accounts import Right
 from newsportal.services.assistant import EVENT_STORIES, AssistantError, Purpose, Task
 from newsportal.services.events.timeline import view
 
-router = APIRouter(tags=["Assistant"], dependencies=[needs(Right.KEEP)], responses=describe(404, 429, 503))
+router = APIRouter(tags=["Assistant"], dependencies=KEEP, responses=describe(404, 429, 503))
 
 
 class AskIn(BaseModel):

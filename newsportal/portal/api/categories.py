@@ -5,16 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from newsportal.portal.access import needs
+from newsportal.portal.access import EDIT, ApiError, describe
 from newsportal.portal.api.paging import changed, fill
 from newsportal.portal.api.topics import Words
-from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.desk.sources_yaml import config_of, path_of
-from newsportal.services.accounts import Right
 from newsportal.sources.categories import LIST, CategoryRow, drop, list_categories, put, values_of
 from newsportal.sources.changing import entry_digest, entry_of
 
-router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
+router = APIRouter(tags=["Topics"], dependencies=EDIT)
 
 
 class CategoryIn(BaseModel):

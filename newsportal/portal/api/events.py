@@ -10,15 +10,13 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from newsportal.errors import StoreError
-from newsportal.portal.access import needs
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe
 from newsportal.portal.api.articles import Id, Ids
 from newsportal.portal.api.paging import Cursor, Limit, Page, tagged
 from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
-from newsportal.portal.api_errors import ApiError, api_error_for, describe
 from newsportal.portal.context import Here, ThisPortal
 from newsportal.portal.desk.article_changes import by_editor
 from newsportal.portal.reading.compilations import board_of, boards_of, topic_of
-from newsportal.services.accounts import Right
 from newsportal.services.boards import as_dict as board_dict
 from newsportal.services.events import editing
 from newsportal.services.events.timeline import view
@@ -182,7 +180,7 @@ def _existing(portal: ThisPortal, id: str) -> Event:
 
 
 conflicts = partial(api_error_for, StoreError, status=409, code="conflict", remedy="Read the event again, then send the change again.")
-editing_router = APIRouter(tags=["Events"], dependencies=[needs(Right.EDIT)], responses=describe(404, 409))
+editing_router = APIRouter(tags=["Events"], dependencies=EDIT, responses=describe(404, 409))
 
 
 @editing_router.get("/events/{id}/edits", summary="What editors did to an event, the latest first")

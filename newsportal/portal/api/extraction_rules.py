@@ -13,19 +13,17 @@ from newsportal.extractors import extractor
 from newsportal.extractors.article.markdown import markdown_of
 from newsportal.extractors.article.page_kind import KINDS
 from newsportal.extractors.article.rule import ArticleRule
-from newsportal.portal.access import log, needs
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log, or_404
 from newsportal.portal.api.paging import fill
-from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.extraction_rules import place_of
 from newsportal.portal.desk.sources_yaml import config_of
-from newsportal.services.accounts import Right
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
 from newsportal.services.trying.saved import page_at, pages_of
 from newsportal.services.trying.templates import SiteRow, forget_site, learn_saved, library_of, readings, rows_of
 from newsportal.text import dom
 
-router = APIRouter(tags=["Reading rules"], dependencies=[needs(Right.EDIT)])
+router = APIRouter(tags=["Reading rules"], dependencies=EDIT)
 
 Selector = Annotated[str, Field(max_length=500)]
 

@@ -9,19 +9,17 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, Field
 
-from newsportal.portal.access import log, needs
+from newsportal.portal.access import KEEP, ApiError, api_error_for, describe, log, or_404
 from newsportal.portal.account.marks import mine
 from newsportal.portal.api.paging import Cursor, Limit, Page
-from newsportal.portal.api_errors import ApiError, api_error_for, describe, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
-from newsportal.services.accounts import Right
 from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, Search, SearchNotSaved, TooManyStarred
 from newsportal.store.lists import cursor as cursor_behind
 from newsportal.store.lists import edge
 from newsportal.store.results import Story
 
-router = APIRouter(tags=["Marks and searches"], dependencies=[needs(Right.KEEP)])
+router = APIRouter(tags=["Marks and searches"], dependencies=KEEP)
 
 LIMIT = 50
 MOST_STORIES = 100

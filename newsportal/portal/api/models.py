@@ -14,14 +14,12 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.classify.base import DEFAULT, Reason
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import log, needs, signed
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log, signed
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun
-from newsportal.portal.api_errors import ApiError, api_error_for, describe
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
-from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
 from newsportal.services.learning.evaluation import Mistakes, mistakes, opened, put_to_use, words_for
 from newsportal.services.learning.files import is_empty, read_stream
@@ -31,7 +29,7 @@ from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import CATEGORIES, Brought, Corpus, Counted
 from newsportal.store.models import Model
 
-router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])
+router = APIRouter(tags=["Models"], dependencies=EDIT)
 
 
 class MistakeOut(BaseModel):

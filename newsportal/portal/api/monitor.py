@@ -11,10 +11,9 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.errors import NewsportalError
 from newsportal.items.report import Run, to_dict
+from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, or_404
 from newsportal.portal.access import log as log_change
-from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
-from newsportal.portal.api_errors import api_error_for, describe, or_404
 from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
@@ -22,11 +21,10 @@ from newsportal.portal.monitor.process_metrics import Machine, machine
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow
 from newsportal.portal.monitor.runs import LATEST
 from newsportal.portal.monitor.system import KEPT, Line, chosen, run_lines
-from newsportal.services.accounts import Right
 from newsportal.services.daily import DailySums, Kind, Sum
 from newsportal.services.discovery.suggestions import Suggestion
 
-router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
+router = APIRouter(tags=["Operation"], dependencies=WATCH)
 
 Days = Annotated[int, Query(ge=1, le=3660, description="Of so many days up to today.")]
 
@@ -189,7 +187,7 @@ def queues(portal: ThisPortal) -> Queues:
     return or_404(portal.queues, "no-queue", "This portal was opened without a queue of requests.")()
 
 
-@router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=[needs(Right.EDIT)])
+@router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=EDIT)
 def aside(request: Request, do: Annotated[Way, Body(embed=True)]) -> AsideSettled:
     settle: Settle = or_404(request.app.state.settle, "no-queue", "This portal was opened without a queue of requests.")
     with api_error_for(NewsportalError, status=503, code="queue-away"):

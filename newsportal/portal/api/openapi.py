@@ -10,12 +10,12 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import iter_route_contexts
 
 from newsportal.messages import Message
-from newsportal.portal.access import Needs, needs
+from newsportal.portal.access import READ, Needs
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
 from newsportal.services.accounts import Right
 
-router = APIRouter(dependencies=[needs(Right.READ)])
+router = APIRouter(dependencies=READ)
 
 SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "A token of /account or `newsportal token add`; it begins with np_."},

@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.api_errors import ApiError, Problem
+from newsportal.portal.access import ApiError, Problem
 from newsportal.portal.desk.sources_yaml import write
 from newsportal.portal.request_body import has_etag
 from newsportal.sources import edit

@@ -10,16 +10,13 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import AccountError
-from newsportal.portal.access import accounts_of, log, needs, signed
+from newsportal.portal.access import ADMINISTER, READ, ApiError, accounts_of, describe, log, or_404, signed
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
-from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Person, Right, Role
 from newsportal.services.accounts.base import Entry, random_password
 
 router = APIRouter(tags=["People"])
-
-ADMINISTER = [needs(Right.ADMINISTER)]
 
 LIMIT = 100
 
@@ -52,7 +49,7 @@ class PasswordOut(PersonOut):
     password: str = Field(description="Made here, told this once, kept nowhere.")
 
 
-@router.get("/me", summary="Who asks, and what he may", dependencies=[needs(Right.READ)])
+@router.get("/me", summary="Who asks, and what he may", dependencies=READ)
 def me(request: Request) -> Me | None:
     """Null for nobody."""
     who = signed(request)

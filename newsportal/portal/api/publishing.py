@@ -10,19 +10,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
-from newsportal.portal.access import log, needs
+from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, log
 from newsportal.portal.api.paging import Limit
-from newsportal.portal.api_errors import api_error_for, describe
 from newsportal.portal.context import ThisPortal
-from newsportal.services.accounts import Right
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.services.publishing.dry_run import Tried, try_target
 from newsportal.services.publishing.targets import ask_for
 from newsportal.store.outbox import STATES, Entry, State
 
-router = APIRouter(tags=["Publishing"], dependencies=[needs(Right.WATCH)])
-
-EDIT = [needs(Right.EDIT)]
+router = APIRouter(tags=["Publishing"], dependencies=WATCH)
 
 
 class EntryOut(BaseModel):

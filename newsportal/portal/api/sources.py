@@ -12,9 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
-from newsportal.portal.access import may, needs
+from newsportal.portal.access import EDIT, WATCH, ApiError, api_error_for, describe, may
 from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of, written
-from newsportal.portal.api_errors import ApiError, api_error_for, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.desk.source_trials import begin_look, crawls, end_look, look_of, visit_now
@@ -34,9 +33,6 @@ from newsportal.sources.splicing import name_of
 from newsportal.sources.timing import timetable, visited
 
 router = APIRouter(tags=["Sources"], responses=describe(404))
-
-EDIT = [needs(Right.EDIT)]
-WATCH = [needs(Right.WATCH)]
 
 Kind = Literal["engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters"]
 

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field, model_validator
 
 from newsportal.extractors.article.sanitise import sanitise
-from newsportal.portal.access import may
+from newsportal.portal.access import ApiError, describe, may, or_404
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
-from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.reading.assistant import visible
 from newsportal.portal.reading.compilations import briefing_of, day_of, topic_of

@@ -10,19 +10,17 @@ from fastapi import APIRouter, Body, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.classify.topics import rule
-from newsportal.portal.access import log, needs
+from newsportal.portal.access import EDIT, ApiError, describe, log, or_404
 from newsportal.portal.api.paging import changed
-from newsportal.portal.api_errors import ApiError, describe, or_404
 from newsportal.portal.context import ThisPortal
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
 from newsportal.portal.desk.sources_yaml import config_of
-from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.local import Busy
 from newsportal.services.topics import DAYS, Draft, Preview, delete, move, preview, put
 from newsportal.sources import Sources, Topic, digest, load
 
-router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
+router = APIRouter(tags=["Topics"], dependencies=EDIT)
 
 MOST_WORDS = 500
 Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=MOST_WORDS)]

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, HTTPException, Request
 
 from newsportal.items import TopicMark
-from newsportal.portal.access import log
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import log, or_404
 from newsportal.portal.context import Visit
 from newsportal.services.editing.drafts import TOLD, Editor
 from newsportal.store.article_rows import EDITOR

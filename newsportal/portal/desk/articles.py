@@ -11,24 +11,21 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
-from newsportal.portal.access import needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import EDIT, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.article_changes import WAYS, Version, change, editor, judge, page_of, take_back
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
-from newsportal.portal.render import address, render
+from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import all_called, calling, key_of
 from newsportal.search.base import Query
-from newsportal.services.accounts import Right
 from newsportal.services.editing.drafts import candidates, story_id_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 PAGE: Final = 50
 MOST_NAMES: Final = 500  # sources that the field offers while one types: some 20 kB

@@ -11,19 +11,16 @@ from typing import Any, Final, get_args
 from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.access import needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import ADMINISTER, EDIT, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import EXTRACTOR, Field, Group
 from newsportal.portal.desk.source_fields import values_of as form_values
 from newsportal.portal.desk.source_form import MEANWHILE, NONE, Mistakes, field_view, mistakes_of
 from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, status_of, write
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import worded
-from newsportal.services.accounts import Right
 from newsportal.sources import edit
 from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop, list_categories, put, values_of
 from newsportal.sources.changing import EntryChanged, entry_digest, entry_of, set_keys
@@ -32,7 +29,7 @@ from newsportal.sources.parts import Part, Recommending
 from newsportal.sources.reading import read
 from newsportal.sources.values import words
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 NAME: Final = Field(
     "name", _("Name of the category"), "text", _("Sources that name it follow its new name; stored articles keep the old one."), needed=True
@@ -121,7 +118,7 @@ def _entry(request: Request, name: str) -> dict[str, Any] | None:
     return found[1] if found else None
 
 
-methods_router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
+methods_router = APIRouter(dependencies=ADMINISTER)
 
 
 def _choices(model: type[Part]) -> tuple[str, ...]:

@@ -19,15 +19,12 @@ from starlette.requests import ClientDisconnect
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.measure import Report, matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import log, needs
-from newsportal.portal.api_errors import api_error_for, or_404
+from newsportal.portal.access import EDIT, api_error_for, log, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify
-from newsportal.portal.render import address, render
+from newsportal.portal.render import address, notify, render
 from newsportal.portal.request_body import MAX_FILE, Form, Refused
-from newsportal.services.accounts import Right
 from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
 from newsportal.services.learning.files import UTF8, is_empty, plain, read_stream
 from newsportal.services.learning.files import mistakes as bad_lines
@@ -37,7 +34,7 @@ from newsportal.store.labels import CATEGORIES, RANKS, Corpus
 from newsportal.store.models import Model
 from newsportal.store.store import Store
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 SHOWN: Final = 30  # documents of a page
 LAST: Final = 200  # pages of a list: a store reads all before one

@@ -13,18 +13,15 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
-from newsportal.portal.access import needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import EDIT, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
 from newsportal.portal.desk.article_changes import Version, by_editor, page_of, version_of
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.safe_text import body
-from newsportal.services.accounts import Right
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.services.editing.drafts import Draft, correction, draft_of, has_text
 from newsportal.services.events import editing
@@ -32,7 +29,7 @@ from newsportal.store.corrections import Correction, Superseded
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.results import StoredArticle, is_gallery
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 MINUTES: Final = "%Y-%m-%dT%H:%M"  # what `<input type=datetime-local>` sends and takes
 FIRST_YEAR, LAST_YEAR = 1600, 9998  # an earlier year is a slip of the keyboard; the last has no end in every zone

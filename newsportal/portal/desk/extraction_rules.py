@@ -8,16 +8,13 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.article.rule import ArticleRule
-from newsportal.portal.access import log, needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import EDIT, log, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.source_trials import start_trial
 from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, config_of, entry, failure_of, path_of, status_of, write
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Right
 from newsportal.services.trying.crosscheck import PARTS, cross_check, places_of, rule_of
 from newsportal.services.trying.saved import archive_of, page_at, pages_of
 from newsportal.services.trying.templates import forget_site, learn_saved, library_of, looks, readings, row_of, rows_of
@@ -25,7 +22,7 @@ from newsportal.sources import edit, mask
 from newsportal.sources.changing import set_entry
 from newsportal.sources.places import ArticlePlace
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 
 @router.get("/templates")

@@ -7,16 +7,13 @@ from typing import Final, cast
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.portal.access import log, needs, signed
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import EDIT, log, or_404, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.sources_yaml import path_of
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import CRAWL, Job
 from newsportal.services.jobs.local import NAMES, Busy, Jobs
 
@@ -50,7 +47,7 @@ def start_job(
     return notify(request, back, _("It has begun; this page shows how far it is."))
 
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 SHOWN: Final = 50
 

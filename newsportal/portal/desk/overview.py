@@ -9,7 +9,7 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.portal.access import may, needs
+from newsportal.portal.access import WATCH, may
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.articles import FILTERS
 from newsportal.portal.desk.sources import in_words
@@ -106,7 +106,7 @@ def tasks(visit: Visit) -> list[Task]:
 NAMED: Final = 5  # failing sources that the page names; the others stand on their own page
 LOOKED = 50  # of so many reports, the last is told of for which something was due
 
-router = APIRouter(dependencies=[needs(Right.WATCH)])
+router = APIRouter(dependencies=WATCH)
 
 
 @router.get("/desk")

@@ -13,17 +13,14 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError
-from newsportal.portal.access import log, needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import ADMINISTER, EDIT, WATCH, log, or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import Field, values_of
 from newsportal.portal.desk.source_form import NONE, Mistakes, field_view, mistakes_of, without_nothing
 from newsportal.portal.desk.sources_yaml import apply, config_of, path_of, status_of, write
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
-from newsportal.portal.render import address, render
+from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Right
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.services.publishing.dry_run import Rehearsed, rehearse, try_target
 from newsportal.services.publishing.targets import ask_for, open_target
@@ -41,7 +38,7 @@ NAMES: Final[Mapping[State, str]] = {
     "withdrawn": _("taken back or left out"),
 }
 
-router = APIRouter(dependencies=[needs(Right.WATCH)])
+router = APIRouter(dependencies=WATCH)
 
 SHOWN: Final = 100  # articles of each list
 
@@ -76,7 +73,7 @@ def publishing(request: Request, visit: Here) -> Response:
     )  # fmt: skip
 
 
-@router.post("/publishing/again", dependencies=[needs(Right.EDIT)])
+@router.post("/publishing/again", dependencies=EDIT)
 def again(request: Request, sent: Form) -> Response:
     """``target`` and ``article`` name one that failed; without them all wait anew. The next publisher takes them."""
     visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
@@ -86,7 +83,7 @@ def again(request: Request, sent: Form) -> Response:
     return redirect_with(request, "/publishing", text)
 
 
-@router.post("/publishing/ask", dependencies=[needs(Right.EDIT)])
+@router.post("/publishing/ask", dependencies=EDIT)
 def ask(request: Request, fields: Form) -> Response:
     """``target``, ``article``, ``wanted``: ``there`` (publish it, or publish it anew) or ``gone`` (take it back)."""
     sent, portal = {**request.query_params, **fields}, Visit(request).portal
@@ -99,7 +96,7 @@ def ask(request: Request, fields: Form) -> Response:
     return notify(request, address("/publishing", article=article), message, undo=undo)
 
 
-@router.get("/publishing/trial", dependencies=[needs(Right.EDIT)])
+@router.get("/publishing/trial", dependencies=EDIT)
 def trial(request: Request, visit: Here) -> Response:
     """What ``target`` would do with what waits, or with ``article``; nothing is done."""
     found, trouble, portal = [], None, visit.portal
@@ -117,7 +114,7 @@ def _lines(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | 
     return [{"entry": entry, "article": found.get(entry.article_id)} for entry in entries]
 
 
-targets_router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
+targets_router = APIRouter(dependencies=ADMINISTER)
 
 LIST: Final = "publish"
 FIELDS: Final = (

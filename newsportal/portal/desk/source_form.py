@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.access import needs
+from newsportal.portal.access import EDIT
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, number_of, values_of, written
 from newsportal.portal.desk.source_trials import start_trial
@@ -29,18 +29,16 @@ from newsportal.portal.desk.sources_yaml import (
     write,
 )
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import by_field
-from newsportal.services.accounts import Right
 from newsportal.sources import edit
 from newsportal.sources.changing import WAYS, EntryChanged, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import OtherKeys, append_entry, versions
 from newsportal.sources.splicing import name_of
-from newsportal.sources.watched import judged
+from newsportal.sources.timing import judged
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 LATEST = 8  # visits that a source's page shows
 MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")

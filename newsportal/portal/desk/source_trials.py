@@ -18,31 +18,27 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
-from newsportal.portal.access import log, needs, signed
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import EDIT, log, or_404, signed
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.desk.sources_yaml import config_of, entry, path_of, write
 from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.reading.feeds import base_address
-from newsportal.portal.render import address, render
+from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form, FormFields, Refused
 from newsportal.portal.wording import by_field
-from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES
 from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, AlreadyThere, Choice, Family, listed, look_at_addresses
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import tried
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
-from newsportal.sources.timing import visit_soon
-from newsportal.sources.watched import Watched
+from newsportal.sources.timing import Watched, visit_soon
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import host
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 MOST_SHOWN = 100
 """Sources of a list that are shown each with its fields: a form of more is no reading. All others are taken as they come, or not."""

@@ -14,19 +14,17 @@ from typing import Any, Final, Literal
 from fastapi import APIRouter, Request, Response
 
 from newsportal.messages import Message
-from newsportal.portal.access import needs
+from newsportal.portal.access import EDIT, WATCH
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, number_of
 from newsportal.portal.desk.sources_yaml import apply, config_of, entry
 from newsportal.portal.language import _
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Right
 from newsportal.sources import Source, mask
 from newsportal.sources.changing import set_entry
-from newsportal.sources.timing import Planned, Visited, rules, timetable, visited
+from newsportal.sources.timing import ORDER, Judged, Planned, Visited, rules, timetable, visited
 from newsportal.sources.values import DAY
-from newsportal.sources.watched import ORDER, Judged
 
 router = APIRouter()
 
@@ -65,7 +63,7 @@ class Filter:
         return all(word in said for word in self.words.lower().split())
 
 
-@router.get("/sources", dependencies=[needs(Right.WATCH)])
+@router.get("/sources", dependencies=WATCH)
 def sources(request: Request, visit: Here) -> Response:
     found = visit.portal.health()
     counted = Counter(one.health.state for one in found)
@@ -144,7 +142,7 @@ class Cell:
     expected: float | None
 
 
-@router.get("/schedule", dependencies=[needs(Right.WATCH)])
+@router.get("/schedule", dependencies=WATCH)
 def schedule(request: Request) -> Response:
     visit, known = Visit(request), config_of(request)
     query = (visit.text("q") or "").lower()
@@ -164,7 +162,7 @@ def schedule(request: Request) -> Response:
     )  # fmt: skip
 
 
-@router.post("/schedule/{key}", dependencies=[needs(Right.EDIT)])
+@router.post("/schedule/{key}", dependencies=EDIT)
 def reschedule(request: Request, key: str, fields: Form) -> Response:
     """Give a source an interval or hours of its own, or leave it to the schedule again."""
     found = entry(request, key)

@@ -16,13 +16,11 @@ from typing import Any, Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.access import log, may, needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import ADMINISTER, EDIT, log, may, or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
@@ -147,7 +145,7 @@ def masked(value: Any) -> Any:
     return [masked(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 CONTEXT: Final = 3  # lines around a difference, as diff has them
 MAX_LINES: Final = 2000  # of a difference: more is no reading
@@ -165,13 +163,13 @@ class DiffLine:
     text: str
 
 
-@router.get("/sources/file", dependencies=[needs(Right.ADMINISTER)])
+@router.get("/sources/file", dependencies=ADMINISTER)
 def whole(request: Request) -> Response:
     content = _content(request)
     return _editor(request, content.decode("utf-8", "replace"), digest_of(content))
 
 
-@router.post("/sources/file", dependencies=[needs(Right.ADMINISTER)])
+@router.post("/sources/file", dependencies=ADMINISTER)
 def save(request: Request, fields: Form) -> Response:
     """Write the text if it loads and nobody else wrote; else show both, with every mistake and its line."""
     visit, before = Visit(request), _content(request)

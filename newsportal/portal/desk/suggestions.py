@@ -7,11 +7,10 @@ from itertools import islice
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.portal.access import needs
+from newsportal.portal.access import WATCH
 from newsportal.portal.context import ThisPortal
 from newsportal.portal.render import render
 from newsportal.portal.ttl_cache import CostlyValue
-from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import Outline, write
 from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
 from newsportal.sources import Sources
@@ -52,7 +51,7 @@ class Suggesting:
 router = APIRouter()
 
 
-@router.get("/suggestions", dependencies=[needs(Right.WATCH)])
+@router.get("/suggestions", dependencies=WATCH)
 def suggestions(request: Request) -> Response:
     suggesting: Suggesting = request.app.state.suggesting
     return render(request, "suggestions.html", suggestions=suggesting.suggestions())

@@ -12,18 +12,15 @@ from fastapi.responses import RedirectResponse
 
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.errors import SearchError, SourcesError
-from newsportal.portal.access import needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import EDIT, or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
 from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, write
 from newsportal.portal.language import _
-from newsportal.portal.notices import redirect_with
-from newsportal.portal.render import render
+from newsportal.portal.render import redirect_with, render
 from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.wording import by_field
 from newsportal.search.highlight import marked, one_line, snippet
-from newsportal.services.accounts import Right
 from newsportal.services.jobs.local import Busy
 from newsportal.services.topics import DAYS, SHOWN, Draft, counts, delete, lead, move, preview, put
 from newsportal.services.topics import marked as marked_topics
@@ -130,7 +127,7 @@ def usual(known: Sources, offered: Sequence[Offer]) -> tuple[str, ...]:
     return tuple(one.name for one in offered if one.name in wanted and not one.refuses)
 
 
-router = APIRouter(dependencies=[needs(Right.EDIT)])
+router = APIRouter(dependencies=EDIT)
 
 ASSIGN_DAYS = (7, 30, 90, 365)  # how far back stored articles may follow, by choice
 FOLLOW_DAYS = "30"  # how far back they follow a topic that is saved

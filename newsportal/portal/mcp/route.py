@@ -5,17 +5,15 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from newsportal.portal.access import needs, signed
-from newsportal.portal.api_errors import ApiError, answer
+from newsportal.portal.access import READ, ApiError, error_answer, signed
 from newsportal.portal.readers.greader import paced
 from newsportal.portal.reading.feeds import base_address
 from newsportal.portal.request_body import bearer
-from newsportal.services.accounts import Right
 
 PATH = "/mcp"
 MISSING = "pip install 'newsportal[mcp]'"
 
-router = APIRouter(dependencies=[needs(Right.READ), Depends(paced)])
+router = APIRouter(dependencies=[*READ, Depends(paced)])
 
 
 class _Exchange(Response):
@@ -38,10 +36,10 @@ class _Exchange(Response):
 def mcp(request: Request) -> Response:
     """Each tool asks for its own right. Without a token there is no way in, even where everybody reads."""
     if bearer(request.headers) is None or signed(request) is None:
-        return answer(401)
+        return error_answer(401)
     try:
         import mcp as sdk  # noqa: F401 - an extra
     except ImportError:
         away = ApiError(503, "not-installed", "The MCP server needs a package that is not installed.", MISSING)
-        return answer(503, error=away)
+        return error_answer(503, error=away)
     return _Exchange(request)

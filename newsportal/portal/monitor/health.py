@@ -20,7 +20,7 @@ from newsportal.portal.access import may, signed
 from newsportal.portal.context import Portal, ThisPortal
 from newsportal.portal.monitor.process_metrics import machine
 from newsportal.services.accounts import Right
-from newsportal.sources.watched import ORDER
+from newsportal.sources.timing import ORDER
 
 OUTCOMES: Final = ("known", "repeated", "fetched", "parsed", "stored", "folded", "same")
 

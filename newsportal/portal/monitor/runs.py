@@ -15,24 +15,21 @@ from newsportal.errors import NewsportalError
 from newsportal.items.report import COUNTERS, Run
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
-from newsportal.portal.access import log, needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import EDIT, WATCH, log, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import KINDS, address_of
 from newsportal.portal.language import _
 from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, line, running_crawls
 from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.system import monitor_ways, run_log
-from newsportal.portal.notices import notify
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import calling
 from newsportal.recommend.formulas import ALPHA
-from newsportal.services.accounts import Right
 from newsportal.sources.timing import SPIDERS
 from newsportal.store.reader_views import Month
 
-router = APIRouter(dependencies=[needs(Right.WATCH)])
+router = APIRouter(dependencies=WATCH)
 
 SHOWN = 50
 LOOKED = 500  # of so many, those are shown for which something was due
@@ -149,7 +146,7 @@ def days_of(visit: Visit) -> int:
     return days if days in RANGES else RANGES[1]
 
 
-@router.post("/monitor/aside", dependencies=[needs(Right.EDIT)])
+@router.post("/monitor/aside", dependencies=EDIT)
 def aside(request: Request, fields: Form) -> Response:
     """Requests that were set aside wait anew, or are forgotten."""
     way, settle = fields.get("do", ""), request.app.state.settle

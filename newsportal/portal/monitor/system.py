@@ -15,12 +15,11 @@ from typing import Any, Final
 from fastapi import APIRouter, Request, Response
 
 from newsportal.items.report import Run
-from newsportal.portal.access import needs
+from newsportal.portal.access import WATCH
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.monitor.process_metrics import Meter, machine
 from newsportal.portal.render import render
-from newsportal.services.accounts import Right
 from newsportal.services.jobs.records import Records, job_of
 from newsportal.sources.uris import mask
 from newsportal.text import clean
@@ -106,7 +105,7 @@ def chosen(lines: list[Line], level: str | None, words: str | None, limit: int) 
     return list(reversed(found[-limit:]))
 
 
-router = APIRouter(dependencies=[needs(Right.WATCH)])
+router = APIRouter(dependencies=WATCH)
 
 SHOWN: Final = 200  # lines
 LOGS: Final = 10  # files of crawls that may be chosen, the latest

@@ -12,9 +12,8 @@ from typing import Any, Final
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from newsportal.portal.access import address_of, log, may, needs
+from newsportal.portal.access import KEEP, ApiError, address_of, api_error_for, log, may, or_404
 from newsportal.portal.api.sources import NewSource, create
-from newsportal.portal.api_errors import ApiError, api_error_for, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import (
     ALL,
@@ -67,7 +66,7 @@ def paced(visit: Here) -> None:
         raise ApiError(429, "too-many", "Too many requests of this app.", "Wait as long as Retry-After says.")
 
 
-router = APIRouter(prefix=GREADER, dependencies=[needs(Right.KEEP), Depends(paced)])
+router = APIRouter(prefix=GREADER, dependencies=[*KEEP, Depends(paced)])
 api = APIRouter(prefix="/reader/api/0")
 
 

@@ -10,20 +10,18 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.portal.access import log, needs
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import KEEP, log, or_404
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.notices import redirect_with
 from newsportal.portal.preferences import safe_next
+from newsportal.portal.render import redirect_with
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Right
 from newsportal.services.assistant import EVENT_STORIES, AssistantClient, AssistantError, Purpose, Task, article_task, event_task, may
 from newsportal.services.events.timeline import EventView, view
 from newsportal.store.assistant import StoredAnswer
 from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story
 
-router = APIRouter(dependencies=[needs(Right.KEEP)])
+router = APIRouter(dependencies=KEEP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading import assistant
 from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer

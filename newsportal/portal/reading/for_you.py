@@ -21,13 +21,11 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.errors import StoreError
 from newsportal.events.summaries import shorten
-from newsportal.portal.access import address_of
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import address_of, or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify
 from newsportal.portal.preferences import YEAR
-from newsportal.portal.render import render
+from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form, json_object
 from newsportal.portal.safe_text import title
 from newsportal.recommend.base import Recommendation

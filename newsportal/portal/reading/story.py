@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
 from newsportal.items import Image
-from newsportal.portal.api_errors import or_404
+from newsportal.portal.access import or_404
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading import assistant

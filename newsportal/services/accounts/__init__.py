@@ -12,22 +12,16 @@ from typing import Final
 from argon2 import PasswordHasher
 
 from newsportal.services.accounts.alerts import Alerts
-from newsportal.services.accounts.base import RIGHTS as RIGHTS
-from newsportal.services.accounts.base import Entry as Entry
-from newsportal.services.accounts.base import Person as Person
-from newsportal.services.accounts.base import Right as Right
-from newsportal.services.accounts.base import Role as Role
-from newsportal.services.accounts.base import Session as Session
-from newsportal.services.accounts.base import Signed as Signed
-from newsportal.services.accounts.base import Token as Token
+from newsportal.services.accounts.base import RIGHTS, Entry, Person, Right, Role, Session, Signed, Token
 from newsportal.services.accounts.marks import ItemNumbers, Marks, Searches
-from newsportal.services.accounts.people import ChosenPreferences, People
+from newsportal.services.accounts.people import ChosenPreferences, People, Trail
 from newsportal.services.accounts.sessions import Attempts, Sessions, Tokens
 from newsportal.services.accounts.tables import METADATA
-from newsportal.services.accounts.trail import Trail
 from newsportal.store import schema
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.dialects import dialect, open_engine
+
+__all__ = ["RIGHTS", "Accounts", "Entry", "Person", "Right", "Role", "Session", "Signed", "Token", "open_accounts"]
 
 MIGRATIONS: Final = files("newsportal.services.accounts") / "migrations"
 

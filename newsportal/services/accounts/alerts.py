@@ -27,15 +27,9 @@ source fails, the disk gets full, no crawl has come to an end."""
 
 State = Literal["waiting", "sending", "sent", "failed", "unknown", "withdrawn"]
 
-OF_STORIES: Final[tuple[About, ...]] = ("topic", "search", "event")
-"""What tells of stories, as they come."""
-
-SCHEDULED: Final[tuple[About, ...]] = ("briefing", "rising")
-"""What is looked for at the hours of ``digest`` alone: one message each."""
-
-OPERATORS: Final[tuple[About, ...]] = ("sources", "disk", "crawl")
-"""Conditions of the portal: for those who may watch it."""
-
+OF_STORIES: Final[tuple[About, ...]] = ("topic", "search", "event")  # What tells of stories, as they come
+SCHEDULED: Final[tuple[About, ...]] = ("briefing", "rising")  # What is looked for at the hours of `digest` alone: one message each
+OPERATORS: Final[tuple[About, ...]] = ("sources", "disk", "crawl")  # Conditions of the portal: for those who may watch it
 SETTINGS: Final = ("name", "about", "of", "channel", "fields", "digest", "quiet", "per_hour", "language")
 HOUR: Final = timedelta(hours=1)
 CHANGES, SENDER = "changes", "sender"

@@ -27,7 +27,7 @@ from newsportal.services.alerts.web_push import new_key
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.run import owner_name
 from newsportal.sources import Sources
-from newsportal.sources.watched import watched
+from newsportal.sources.timing import watched
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store

@@ -28,7 +28,7 @@ from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
 from newsportal.services.alerts.scheduled import ITEMS, Replay, replayed, replayed_once, scheduled_messages, span_of
 from newsportal.services.alerts.services import SERVICES, hidden, send
 from newsportal.services.publishing.base import PutOff, Refused
-from newsportal.sources.watched import Watched, judged
+from newsportal.sources.timing import Watched, judged
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 

@@ -15,11 +15,8 @@ from newsportal.services.rising import ENTRIES, Board, BoardEntry, replay_boards
 from newsportal.store.store import Store
 from newsportal.text import clean, fold_characters
 
-Span = tuple[datetime, datetime]
-"""Between two hours of an alert; at the second one its message is due."""
-
-COMPARED: Final = 200
-"""Entries of a board of each kind: what has lost its place on the first page of one has not ceased to rise."""
+Span = tuple[datetime, datetime]  # Between two hours of an alert; at the second one its message is due
+COMPARED: Final = 200  # Entries of a board of each kind: what has lost its place on the first page of one has not ceased to rise
 
 
 def spans(alert: Alert, now: datetime, zone: tzinfo, days: int = 1) -> list[Span]:

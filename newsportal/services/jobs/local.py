@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from newsportal.errors import NewsportalError, RunnerRefused, RunnerUnavailable
-from newsportal.services.jobs.base import CRAWL, LOCAL, Job, Row, State, Wanted, new_id
+from newsportal.services.jobs.base import CRAWL, LOCAL, VARIABLE, Job, Row, State, Wanted, new_id
 from newsportal.services.jobs.records import Records, alive, born, end_process
-from newsportal.services.jobs.reporting import VARIABLE
 
 STOP_PATIENCE: Final = 30.0  # seconds that crawls get to end by themselves, all together; systemd waits 60 for us (deploy/)
 LOOK: Final = 10.0  # seconds between two looks at a log, whether it has become too long or stands still

@@ -18,9 +18,7 @@ from sqlalchemy import Column as TableColumn
 from newsportal.messages import did_you_mean
 from newsportal.services.publishing import fields
 from newsportal.services.publishing.base import Refused
-from newsportal.sources import templates
-from newsportal.sources.publishing import Column, Scalar, Target
-from newsportal.sources.templates import MOMENTS, NUMBERS
+from newsportal.sources.publishing import MOMENTS, NUMBERS, Column, Scalar, Target, template_parts
 from newsportal.store.results import StoredArticle
 
 Cell = Scalar | datetime | None
@@ -244,7 +242,7 @@ def _longest(column: Column) -> int | None:
         return max(given, SHORT[column.field]) if column.field in SHORT else None
     if column.template is None:
         return given
-    parts = templates.parts(column.template)
+    parts = template_parts(column.template)
     sizes = [SHORT.get(name) if name else 0 for _, name in parts]
     return None if None in sizes else max(given, sum(len(literal) for literal, _ in parts) + sum(size or 0 for size in sizes))
 

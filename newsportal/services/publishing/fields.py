@@ -1,4 +1,4 @@
-"""The fields of an article that can be published: the values behind ``newsportal.sources.templates.FIELDS``; and an article as one plain
+"""The fields of an article that can be published: the values behind ``newsportal.sources.publishing.FIELDS``; and an article as one plain
 document, for MongoDB and Elasticsearch.
 
 Texts come without what no database keeps (NUL, lone surrogates); the body is made safe once more, whatever the store holds.
@@ -18,7 +18,7 @@ from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.events.summaries import beginning
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.services.publishing.base import Placed, Target, TargetUnfit, digest_of
-from newsportal.sources import templates
+from newsportal.sources.publishing import FIELDS, template_parts
 from newsportal.store.columns import storable
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle, Story, host, is_gallery, is_thread
@@ -85,12 +85,12 @@ def text(article: StoredArticle, name: str, zone: tzinfo) -> str:
 
 def filled(template: str, article: StoredArticle, zone: tzinfo, of: Callable[[str], str] = str) -> str:
     """``template`` with the article's fields in it; ``of`` is what becomes of each of them."""
-    return "".join(literal + (of(text(article, name, zone)) if name else "") for literal, name in templates.parts(template))
+    return "".join(literal + (of(text(article, name, zone)) if name else "") for literal, name in template_parts(template))
 
 
 def plain(article: StoredArticle, zone: tzinfo) -> dict[str, Any]:
     """All fields by name, as JSON writes them; what was not found is left out."""
-    found = {name: value(article, name, zone) for name in templates.FIELDS}
+    found = {name: value(article, name, zone) for name in FIELDS}
     return {
         name: one.isoformat() if isinstance(one, datetime) else list(one) if isinstance(one, tuple) else one
         for name, one in found.items()

@@ -21,9 +21,8 @@ import yaml
 
 from newsportal.services.publishing import fields
 from newsportal.services.publishing.base import Placed, Refused, Step, TargetAway, digest_of
-from newsportal.sources import templates
 from newsportal.sources.editing import replace_file
-from newsportal.sources.publishing import FOLDER, Target
+from newsportal.sources.publishing import FIELDS, FOLDER, Target
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
@@ -159,7 +158,7 @@ def marked(line: str) -> str:
 
 def page(article: StoredArticle, zone: tzinfo) -> str:
     """A whole page without style. The body is HTML by the allow-list; all else is escaped."""
-    told = {name: escape(fields.text(article, name, zone)) for name in templates.FIELDS if name not in ("html", "text")}
+    told = {name: escape(fields.text(article, name, zone)) for name in FIELDS if name not in ("html", "text")}
     link = told["url"] if article.url.startswith(fields.WEB) else ""  # no javascript:, whatever the store holds
     by = " · ".join(told[name] for name in ("site", "author", "moment") if told[name])
     return (

@@ -13,8 +13,7 @@ import pytest
 from newsportal.errors import RenderFailed
 from newsportal.net.rendering import Chromium, Limits, find_chromium, missing
 from newsportal.net.rendering import chromium as rendering
-from newsportal.net.rendering.chromium import Setup
-from newsportal.net.rendering.memory import Watch, family
+from newsportal.net.rendering.chromium import Setup, Watch, family
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from newsportal.services.alerts.matching import is_quiet
 from newsportal.services.alerts.opening import preview
 from newsportal.services.alerts.run import LEASE, TOGETHER, send_test, step
 from newsportal.services.publishing.base import FIRST_WAIT, Refused
-from newsportal.sources.watched import Watched
+from newsportal.sources.timing import Watched
 from newsportal.store import open_store
 from newsportal.store.events import Edit, Placed
 

@@ -15,7 +15,7 @@ from newsportal.services.alerts.opening import EVERY, AlertSenderThread, setting
 from newsportal.services.alerts.run import follow_conditions, step
 from newsportal.services.periodic import MAX_PAUSE
 from newsportal.sources import Sources
-from newsportal.sources.watched import Watched
+from newsportal.sources.timing import Watched
 
 
 def test_one_of_several_sends(desk: Any, receiver: Any) -> None:

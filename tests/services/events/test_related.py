@@ -11,7 +11,7 @@ from factories import empty_index
 
 from newsportal.search.base import Index
 from newsportal.services.events.following import EventFollower
-from newsportal.services.events.related import names_of, related
+from newsportal.services.events.timeline import names_of, related
 from newsportal.store.store import Store
 
 LAUNCH = (

@@ -17,16 +17,15 @@ import psutil
 import pytest
 
 from newsportal.services.jobs import local, records
-from newsportal.services.jobs.base import Job
+from newsportal.services.jobs.base import NICENESS, VARIABLE, Job, progress_reporter
 from newsportal.services.jobs.local import NAMES, Busy, Jobs
 from newsportal.services.jobs.records import Records
-from newsportal.services.jobs.reporting import NICENESS, VARIABLE, progress_reporter
 from newsportal.sources import load
 from newsportal.store import open_store
 
 BEGAN = datetime(2026, 5, 20, 10, 0, tzinfo=UTC)
 
-REPORT = "from newsportal.services.jobs.reporting import report"
+REPORT = "from newsportal.services.jobs.base import report"
 WAITS = f"import os, time; {REPORT}; report('progress', share=0.5, step=str(os.getpid())); time.sleep(600)"
 """A program that says which process it is, and goes on for longer than any test."""
 
@@ -288,7 +287,7 @@ def test_the_outcome_of_a_command_is_its_rows(tmp_path: Path) -> None:
     assert (learnt.state, [row["views"] for row in learnt.outcome]) == ("done", [0])
 
 
-REPORTS = "from newsportal.services.jobs.reporting import progress_reporter; tell = progress_reporter()"
+REPORTS = "from newsportal.services.jobs.base import progress_reporter; tell = progress_reporter()"
 
 
 def test_small_steps_of_progress_are_not_reported(tmp_path: Path) -> None:
@@ -298,7 +297,7 @@ def test_small_steps_of_progress_are_not_reported(tmp_path: Path) -> None:
 
 
 def test_a_job_leaves_the_processor_to_others_and_a_crash_is_in_its_log(jobs: Jobs) -> None:
-    program = "import os; from newsportal.services.jobs.reporting import run_as_job; "
+    program = "import os; from newsportal.services.jobs.base import run_as_job; "
     program += "run_as_job(lambda: [print('{\"nice\": %d}' % os.nice(0)), 1 / 0])"
     job = ended(jobs, jobs.start("train", "模型", [program]))
     assert job.outcome == ({"nice": min(19, os.nice(0) + NICENESS)},)

@@ -7,40 +7,57 @@ import sys
 import time
 from argparse import Namespace
 from datetime import UTC, datetime, timedelta, timezone
-from io import BytesIO
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from zipfile import ZipFile
+from zipimport import zipimporter
 
 import pytest
 from scrapyd.eggstorage import sorted_versions
 from scrapyd_client.deploy import _get_version
 
 import newsportal
-from newsportal.cli.deploy import ENTRY, SOURCES_NAME, build, is_egg, sortable, stamp, stored_version
+from newsportal.cli.deploy import ENTRY, SOURCES_NAME, build, compiled, sortable, stamp, stored_version
 
 PACKAGE = Path(newsportal.__file__).parent
+SOURCES = "feeds:\n  - {name: 只在蛋里, url: 'https://news.example.org/rss'}\n".encode()
+
+
+@pytest.fixture(scope="module")
+def egg(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("egg") / "it.egg"
+    file.write_bytes(build(SOURCES))
+    return file
 
 
 @pytest.mark.slow
-def test_every_file_of_the_package_is_in_it_and_nothing_else() -> None:
-    names = {name for name in ZipFile(BytesIO(build())).namelist() if name.startswith("newsportal/")}
-    files = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert names == {f"newsportal/{path.relative_to(PACKAGE).as_posix()}" for path in files}
+def test_every_file_of_the_package_is_in_it_and_nothing_else(egg: Path) -> None:
+    names = {name for name in ZipFile(egg).namelist() if name.startswith("newsportal/")}
+    paths = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = {f"newsportal/{path.relative_to(PACKAGE).as_posix()}" for path in paths}
+    assert names == files | {f"{name}c" for name in files if name.endswith(".py")}
     assert SOURCES_NAME in names
 
 
 @pytest.mark.slow
-def test_the_same_package_makes_the_same_bytes() -> None:
-    made = build(b"a")
-    assert made == build(b"a")
-    assert is_egg(made)
-    assert not is_egg(b"newsportal")
+def test_the_same_package_makes_the_same_bytes(egg: Path) -> None:
+    assert egg.read_bytes() == build(SOURCES)
+
+
+def test_another_python_takes_the_source_where_this_one_takes_what_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = (PACKAGE / "errors.py").read_bytes()
+    for magic, taken in ((MAGIC_NUMBER, "errors.pyc"), (b"\0\0\r\n", "errors.py")):
+        monkeypatch.setattr("newsportal.cli.deploy.MAGIC_NUMBER", magic)
+        with ZipFile(tmp_path / taken, "w") as archive:
+            archive.writestr("errors.py", source)
+            archive.writestr("errors.pyc", compiled("errors.py", source))
+        loader = zipimporter(str(tmp_path / taken))
+        assert Path(loader.get_filename("errors")).name == taken
+        assert loader.get_code("errors").co_names == compile(source, "errors.py", "exec").co_names
 
 
 @pytest.mark.slow
-def test_it_comes_before_an_installed_newsportal_and_reads_its_own_sources(tmp_path: Path) -> None:
-    egg = tmp_path / "it.egg"
-    egg.write_bytes(build("feeds:\n  - {name: 只在蛋里, url: 'https://news.example.org/rss'}\n".encode()))
+def test_it_comes_before_an_installed_newsportal_compiled_and_reads_its_own_sources(egg: Path, tmp_path: Path) -> None:
     asking = (
         f"import sys; sys.path.append({str(egg)!r}); import {ENTRY}; import newsportal, os; os.chdir({str(tmp_path)!r});"
         "from newsportal.sources.loading import packaged; print(newsportal.__file__); print(packaged({}).feeds[0].name);"
@@ -49,7 +66,7 @@ def test_it_comes_before_an_installed_newsportal_and_reads_its_own_sources(tmp_p
     environment = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True, encoding="utf-8", check=False, env=environment)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"{egg}/newsportal/__init__.py", "只在蛋里"]
+    assert done.stdout.splitlines() == [f"{egg}/newsportal/__init__.pyc", "只在蛋里"]
     assert (tmp_path / "here.db").exists()
 
 

@@ -15,8 +15,7 @@ from factories import HOUR, NOW, empty_store
 from newsportal.services.publishing import fields
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.services.publishing.columns import cell
-from newsportal.sources.publishing import Column
-from newsportal.sources.templates import FIELDS, BadTemplate, parts
+from newsportal.sources.publishing import FIELDS, BadTemplate, Column, template_parts
 from newsportal.store.results import StoredArticle
 
 ARTICLE = StoredArticle(
@@ -147,7 +146,7 @@ def test_cells(column: Column, found: object) -> None:
 )
 def test_templates_reach_nothing_but_fields(bad: str) -> None:
     with pytest.raises(BadTemplate):
-        parts(bad)
+        template_parts(bad)
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ from newsportal.items import Article, Link
 from newsportal.recommend import best
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.best import Best
+from newsportal.recommend.blend import LocalLog
 from newsportal.recommend.clicks import columns, hours
-from newsportal.recommend.training_log import LocalLog
-from newsportal.services.recommending import parts, spark
+from newsportal.services import spark
+from newsportal.services.recommending import parts
 from newsportal.services.spark import java
 from newsportal.store import open_store
 from newsportal.store.store import Store
@@ -146,7 +147,8 @@ def test_a_log_without_views_can_be_learnt_from(items: tuple[Item, ...]) -> None
 BOTH = """
 import sys
 from datetime import datetime
-from newsportal.services.recommending import parts, spark
+from newsportal.services import spark
+from newsportal.services.recommending import parts
 from newsportal.store import open_store
 uri, now = sys.argv[1], datetime.fromisoformat(sys.argv[2])
 store = open_store(uri)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.text.fmm import forward_maximum
+from newsportal.text.words import forward_maximum
 
 WORDS = {"北京", "北京大学", "大学生", "大学", "生前", "前来", "应聘", "研究", "研究生", "生命", "起源"}
 
