@@ -98,7 +98,7 @@ def test_away_at_the_start_is_told(server: str) -> None:
     began = time.monotonic()
     with pytest.raises(StoreUnavailable) as raised:
         open_store(f"{scheme}://somebody:secret@{rest.rpartition('@')[2]}")
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 600
     helps(str(raised.value), f"127.0.0.1:{port}")
     assert "secret" not in str(raised.value)
 
