@@ -229,7 +229,9 @@ def crawl(kind: str, port: int, processes: int, profile: Path | None) -> dict[st
     (opened, opened_cpu), (closed, closed_cpu) = marks[0], marks[-1]
     fetched = stats.get_value("response_received_count") - len(HOSTS)
     done = stored if kind == "line" else stats.get_value("item_scraped_count", fetched)
-    return {"seconds": closed - opened, "cpu": closed_cpu - opened_cpu, "articles": done}
+    failed = {key: value for key, value in stats.get_stats().items() if "failed/" in key}
+    why = {"failed": failed, "ended": stats.get_value("finish_reason")}
+    return {"seconds": closed - opened, "cpu": closed_cpu - opened_cpu, "articles": done, "why": why}
 
 
 @contextmanager
@@ -274,7 +276,7 @@ def measured(kind: str, articles: int, port: int, processes: int, profile: Path 
     ]
     found: dict[str, Any] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     if found["articles"] != articles:
-        sys.exit(f"{kind}: {found['articles']} of {articles} articles came out")
+        sys.exit(f"{kind}: {found['articles']} of {articles} articles came out: {found['why']}")
     return found
 
 

@@ -158,9 +158,9 @@ class RedisServer:
     """A redis-server of the test's own, on a free loopback port; ``kill`` and ``start`` may be called as often as wished."""
 
     def __init__(self, folder: Path) -> None:
-        with closing(socket.socket()) as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        from local_servers.running import free_port
+
+        self.port = free_port()  # no connection takes it while the server is away
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None

@@ -132,6 +132,11 @@ class Started:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
+    @property
+    def errors(self) -> str:
+        """What it said so far."""
+        return self._written[1].read_text("utf-8", "replace")
+
     def _texts(self) -> tuple[str, str]:
         output, errors = (file.read_text("utf-8") for file in self._written)
         return output, errors

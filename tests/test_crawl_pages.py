@@ -79,6 +79,8 @@ class Town:
     port: int = 0
     asked: list[str] = field(default_factory=list)
     pages: dict[str, str] = field(default_factory=built)
+    slow: float = SLOW
+    let_go: threading.Event = field(default_factory=threading.Event)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +91,7 @@ def town() -> Iterator[Town]:
         def do_GET(self) -> None:
             found.asked.append(self.path)
             if self.path == path(830108, 2):
-                time.sleep(SLOW)
+                found.let_go.wait(found.slow)
             moved = self.path == path(830109, 2)
             body = found.pages.get(self.path, "").encode()
             self.send_response(302 if moved else 500 if self.path == path(830103, 3) else 200 if body else 404)
@@ -114,7 +116,7 @@ def written(folder: Path, town: Town) -> Path:
     address = f"http://127.0.0.1:{town.port}/"
     sources = folder / "sources.yaml"
     sources.write_text(
-        "version: 1\nstore: sqlite:///news.db\npoliteness: {delay: 0, allow_private: [127.0.0.1]}\n"
+        "version: 1\nstore: sqlite:///news.db\npoliteness: {delay: 0, timeout: 600, allow_private: [127.0.0.1]}\n"
         f"regions:\n  - {{name: 河东, prefix: '{address}', seeds: ['{address}']}}\n",
         "utf-8",
     )
@@ -210,12 +212,16 @@ def test_a_replay_joins_the_same(crawled: Crawled, town: Town, tmp_path: Path) -
 
 def test_an_article_that_a_ctrl_c_meets_between_two_pages_waits_for_the_next_run(town: Town, tmp_path: Path) -> None:
     town.asked.clear()
-    with forked.Started("crawl", "--sources", str(written(tmp_path, town))) as process:
+    town.slow = 600.0
+    with forked.Started("crawl", "--log-level", "INFO", "--sources", str(written(tmp_path, town))) as process:
         until = time.monotonic() + 600
         while path(830108, 2) not in town.asked and time.monotonic() < until:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        process.wait(60)
+        while "Received SIGINT" not in process.errors and time.monotonic() < until:
+            time.sleep(0.02)
+        town.let_go.set()
+        process.wait(600)
     assert path(830108, 3) not in town.asked
     assert TOPICS[830108] not in articles(tmp_path), "two pages of three are not kept where the third may be had"
     crawl(tmp_path, town)

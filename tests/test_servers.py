@@ -71,7 +71,7 @@ class TestLife:
 
     def test_in_the_foreground_it_ends_with_whoever_started_it(self, folder: Path) -> None:
         words = [sys.executable, str(SCRIPT), "start", "redis", "--foreground", "--folder", str(folder)]
-        code = f"import subprocess, time; subprocess.Popen({words!r}); time.sleep(60)"
+        code = f"import subprocess, time; subprocess.Popen({words!r}); time.sleep(600)"
         parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
         until(lambda: (folder / "redis.json").exists())
         told = json.loads((folder / "redis.json").read_text())
@@ -85,7 +85,7 @@ class TestLife:
         code = (
             f"import sys, time; from pathlib import Path; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
             "from servers import servers_of\n"
-            f"with servers_of(Path({str(tmp_path)!r})) as servers:\n    print(servers.url('redis'), flush=True); time.sleep(60)"
+            f"with servers_of(Path({str(tmp_path)!r})) as servers:\n    print(servers.url('redis'), flush=True); time.sleep(600)"
         )
         runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
         told = {run.stdout.readline() for run in runs if run.stdout is not None}

@@ -119,14 +119,14 @@ def test_it_stops_cleanly_in_the_middle_of_an_endless_body() -> None:
     before = set(threading.enumerate())
     web = MadeUpWeb(NOW).start()
     address = urlsplit(web.url("maze"))
-    with socket.create_connection((str(address.hostname), address.port or 80), timeout=10) as connection:
+    with socket.create_connection((str(address.hostname), address.port or 80), timeout=600) as connection:
         connection.sendall(f"GET {path_of('endless')} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         assert connection.recv(100)
         with socket.create_connection((str(address.hostname), address.port or 80)):
             web.stop()
     assert not set(threading.enumerate()) - before
     with pytest.raises(OSError):
-        socket.create_connection((str(address.hostname), address.port or 80), timeout=1)
+        socket.create_connection((str(address.hostname), address.port or 80), timeout=600)
 
 
 def test_a_taken_port_leaves_nothing_open() -> None:
@@ -168,4 +168,4 @@ def test_it_serves_from_the_command_line(tmp_path: Path) -> None:
         assert load(sources).feeds
         assert json.loads(gold.read_text(encoding="utf-8"))["articles"][0]["url"].startswith("http://127.0.0.1:")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
+        assert process.wait(600) == 0

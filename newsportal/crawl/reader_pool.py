@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 MOST: Final = 4  # Processes by default at most: fetching and storing take a third of the work, in one process
 LONGEST: Final = 300.0
-"""Seconds by the clock after which a reader is given up that takes no processor's time: it was stopped, or the machine swaps."""
+"""Seconds by the clock after which a reader is given up for another: it was stopped, or the machine swaps. The second one is the last."""
 
 GRACE: Final = 2.0  # Seconds by the clock for a page that is being read while the crawl ends
 FINISH: Final = 6.0
@@ -53,8 +53,9 @@ EXAMPLE: Final = "古镇的石板路重新铺好，店家把凳子搬到了门�
 TURN: Final = 0.25  # seconds between two looks whether the crawl ends
 YOUNG: Final = 50_000  # new objects between two looks for unreachable ones: a page makes as many and leaves none (700 cost it 5 %)
 
-OUT_OF_MEMORY: Final = 3  # the status with which a reader ends
-REASONS: Final = {OUT_OF_MEMORY: "reading-memory", -signal.SIGKILL: "reading-memory", -signal.SIGPROF: "reading-time"}
+NO_MEMORY: Final = 3  # the status with which a reader ends
+GIVEN_UP: Final = -signal.SIGUSR1  # with which one does that was given up
+REASONS: Final = {NO_MEMORY: "reading-memory", -signal.SIGKILL: "reading-memory", -signal.SIGPROF: "reading-time", GIVEN_UP: "reading-time"}
 """Why a page was refused, by the status of its reader. SIGKILL comes from the kernel where the machine has no memory left."""
 
 SHUTDOWN: Final = "shutdown"  # the reason of what is neither asked for nor read because the crawl ends
@@ -122,8 +123,8 @@ class ReaderPool:
         if self._control is None:
             return function(*args)
         task = plain_values.dumps((function, args, times))
-        status = 0
-        while status == 0:  # a reader that had grown has made room for another
+        status, spare = 0, 1
+        while status == 0 or (status == GIVEN_UP and ending() is None and (spare := spare - 1) >= 0):  # 0: it had grown
             if (reader := self._reader()) is None:
                 return function(*args)
             if (answer := self._exchange(reader, task, ending)) is not None:
@@ -143,10 +144,9 @@ class ReaderPool:
         try:
             _send(reader.channel, task)
             while not reader.channel.poll(TURN):
-                waited += TURN
-                if waited >= (LONGEST if ending() is None else GRACE):
-                    os.kill(reader.pid, signal.SIGPROF)
-                    waited = 0.0
+                if (waited := waited + TURN) >= (LONGEST if ending() is None else GRACE):
+                    os.kill(reader.pid, -GIVEN_UP)
+                    os.kill(reader.pid, signal.SIGCONT)  # else one that was stopped would not end
             return _receive(reader.channel)
         except (EOFError, OSError):
             return None
@@ -221,8 +221,8 @@ def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
     try:
         os.setpgid(0, 0)
         signal.set_wakeup_fd(-1)
-        for number, action in ((signal.SIGINT, signal.SIG_IGN), (signal.SIGTERM, signal.SIG_IGN), (signal.SIGPROF, signal.SIG_DFL)):
-            signal.signal(number, action)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGUSR1):
+            signal.signal(number, signal.SIG_IGN if number in (signal.SIGINT, signal.SIGTERM) else signal.SIG_DFL)
         os.closerange(3, control.fileno())
         os.closerange(control.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
         logging.disable()
@@ -262,7 +262,7 @@ def _serve_pages(channel: Connection, memory: int, seconds: float) -> Never:
             signal.setitimer(signal.ITIMER_PROF, 0)
             _send(channel, answer)
         except MemoryError:
-            os._exit(OUT_OF_MEMORY)
+            os._exit(NO_MEMORY)
         except (EOFError, OSError):
             break
     os._exit(0)

@@ -114,9 +114,9 @@ def test_once_is_once_where_no_host_is_reached(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(duties, "AGAIN", 0.0)
     file = tmp_path / "sources.yaml"
     with socket.socket() as taken:  # nobody listens there
-        taken.bind(("127.0.0.1", 0))
+        taken.bind(("", 0))
         port = taken.getsockname()[1]
-    feeds = "".join(f'  - {{name: 甲{host}, url: "http://127.0.0.{host}:{port}/rss"}}\n' for host in (2, 3))
-    file.write_text(f"politeness: {{allow_private: [127.0.0.0/8]}}\nfeeds:\n{feeds}", "utf-8")
-    told = [json.loads(line) for line in said(file, "--once", "--every", "0.1", "--json").splitlines()]
+        feeds = "".join(f'  - {{name: 甲{host}, url: "http://127.0.0.{host}:{port}/rss"}}\n' for host in (2, 3))
+        file.write_text(f"politeness: {{allow_private: [127.0.0.0/8]}}\nfeeds:\n{feeds}", "utf-8")
+        told = [json.loads(line) for line in said(file, "--once", "--every", "0.1", "--json").splitlines()]
     assert [event["event"] for event in told] == ["started", "ended"]

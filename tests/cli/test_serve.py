@@ -40,7 +40,7 @@ def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal
         answer = httpx.get(found[1], timeout=600)
         assert answer.status_code == 200
         assert "newsportal crawl --once" in answer.text
-        assert httpx.get(f"{found[1]}/health").json()["status"] == "ok"
+        assert httpx.get(f"{found[1]}/health", timeout=600).json()["status"] == "ok"
         process.send_signal(stop)
         rest, _ = process.communicate(timeout=600)
         assert process.returncode == 0
@@ -90,7 +90,7 @@ def test_the_first_start_makes_an_administrator_and_tells_the_password_once(fold
         answer = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=600)
         assert (answer.status_code, "session=" in answer.headers["set-cookie"]) == (303, True)
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(600)
     with served(folder, "--port", "0") as (process, _):
         process.send_signal(signal.SIGTERM)
         rest, _ = process.communicate(timeout=600)

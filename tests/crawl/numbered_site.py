@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic
 from typing import Any
@@ -20,11 +23,29 @@ class NumberedSite(ThreadingHTTPServer):
         self.pages = pages
         self.asked: list[tuple[str, str, float]] = []
         self.answers: dict[str, tuple[int, dict[str, str]]] = {}
+        self._most, self._let_go = math.inf, threading.Event()
         self.thread = threading.Thread(target=self.serve_forever, daemon=True)
         self.thread.start()
 
     def url(self, path: str = "/0", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.server_address[1]}{path}"
+
+    @contextmanager
+    def holding(self, most: int) -> Iterator[None]:
+        """Answer so many requests, and the others at the end of the ``with``, so that a crawl cannot end before."""
+        self._most = most
+        try:
+            yield
+        finally:
+            self._most = math.inf
+            self._let_go.set()
+            self._let_go = threading.Event()
+
+    def wait(self) -> None:
+        """Of a request that is held."""
+        let_go = self._let_go
+        if len(self.asked) > self._most:
+            let_go.wait()
 
     def counts(self) -> Counter[str]:
         return Counter(path for _, path, _ in self.asked)
@@ -37,6 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         host = self.headers["Host"].partition(":")[0]
         self.server.asked.append((host, self.path, monotonic()))
+        self.server.wait()
         status, headers = self.server.answers.pop(self.path, (200, {}))
         body = _page(self.path, self.server.pages).encode()
         self.send_response(status)

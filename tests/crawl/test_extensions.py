@@ -64,7 +64,7 @@ def kept(report: RunReport) -> list[Run]:
 def test_a_spider_that_stays_reports_day_by_day(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extensions, "SAVE_EVERY", 0.02)
     report = report_of(NEWSPORTAL_STANDING=True)
-    asyncio.run(asyncio.wait_for(days(report, monkeypatch), 30))
+    asyncio.run(asyncio.wait_for(days(report, monkeypatch), 600))
     runs = kept(report)
     assert len(runs) >= 2
     assert [run.reason for run in runs] == ["finished"] * (len(runs) - 1) + ["shutdown"]

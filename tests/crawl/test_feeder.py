@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from newsportal.crawl.queues.opening import open_table
 from newsportal.crawl.queues.table import TableQueue
 from newsportal.crawl.requests import Unreadable
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
+from newsportal.store.link_tables import Moments
 
 
 class Crawl:
@@ -36,7 +38,7 @@ class Crawl:
         self.feeder = Feeder(queue, self.hand, self, 16, 0.0)
 
     def wait_after(self, host: str) -> float:
-        return 0.25
+        return 250.0
 
     def busy(self, host: str) -> bool:
         return host in self.busy_hosts
@@ -94,7 +96,7 @@ def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
     async def whole() -> None:
         broken: list[BaseException] = []
         crawl.feeder.start(broken.append)
-        await asyncio.wait_for(what(), 20)
+        await asyncio.wait_for(what(), 600)
         await crawl.feeder.close()
         assert broken == []
 
@@ -102,7 +104,7 @@ def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 600
     while not reached():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.005)
@@ -186,18 +188,25 @@ def test_a_worker_says_four_times_a_lease_that_it_lives(lease: float, beat: floa
     assert crawl.feeder.beat_seconds == beat
 
 
-def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: Path) -> None:
-    terms = Terms(lease=0.2)
-    crawl, other = Crawl(lambda: open_table(file, "test", terms=terms)), open_table(file, "test", terms=terms)
+def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terms, now = Terms(lease=0.2), [time.monotonic()]
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
+
+    def opened() -> TableQueue:
+        queue = open_table(file, "test", terms=terms)
+        queue.links._clock = lambda _: Moments(now[0], time.time())
+        return queue
+
+    crawl, other = Crawl(opened), opened()
     crawl.feeder.lease = terms.lease
 
     async def crawled() -> None:
         crawl.feeder.push(task("1"))
         await crawl.taken(1)
-        until_then = time.monotonic() + 0.5
-        while time.monotonic() < until_then:
+        for _ in range(10):
+            now[0] += 0.06
+            await until(lambda: crawl.feeder._beaten == now[0])
             assert other.take(1, delay=0.0, ahead=1.0).leases == ()
-            await asyncio.sleep(0.02)
         crawl.in_progress.clear()
         await until(lambda: crawl.feeder.quiet)
 
@@ -221,7 +230,7 @@ def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(f
 
         await until(got)
         assert held[0] is not None
-        assert 0.0 < held[0] <= 0.25
+        assert 0.0 < held[0] <= 250.0
 
     run(crawl, asked)
 

@@ -130,6 +130,27 @@ def test_a_crawl_that_ends_reads_what_it_has_fetched(started: Started) -> None:
     assert isinstance(asyncio.run(pool.run(pool.call, lambda: 0.5, read_article, page(GOOD))), Article)
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc who runs")
+def test_a_reader_that_was_stopped_loses_no_page(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = started()
+    read(pool, read_article, page(GOOD))
+    stopped = first_reader(pool)
+    os.kill(stopped, signal.SIGSTOP)
+
+    def goes_on() -> None:
+        """The crawl does. So long as the reader is there its time is over."""
+        monkeypatch.setattr(reader_pool, "LONGEST", 0.0 if runs(stopped) else 300.0)
+
+    assert isinstance(asyncio.run(pool.run(pool.call, goes_on, read_article, page(GOOD))), Article)
+
+
+def test_one_page_is_read_by_two_readers_at_most(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_pool, "LONGEST", 0.0)
+    with pytest.raises(NotApplicable) as refusal:
+        read(started(seconds=3600.0), apply_rule, ENDLESS, page(LONG))
+    assert refusal.value.reason == "reading-time"
+
+
 def test_without_the_process_that_forks_pages_are_read_in_place(started: Started) -> None:
     pool = started()
     os.kill(pool.server, signal.SIGKILL)

@@ -74,10 +74,11 @@ def test_every_page_is_read_once_the_local_one_too(site: NumberedSite, begin: An
 def test_killed_again_and_again_it_loses_no_page(site: NumberedSite, begin: Any) -> None:
     read = 0
     for goal in (20, 70, 120):
-        crawl = begin(site.url(), DOWNLOAD_DELAY=0.005)
-        until(lambda goal=goal: len(site.counts()) >= goal)  # type: ignore[misc]
-        crawl.kill()
-        read += len(crawl.communicate()[0].splitlines())
+        with site.holding(len(site.asked) + goal):
+            crawl = begin(site.url(), DOWNLOAD_DELAY=0.005, DOWNLOAD_TIMEOUT=600)
+            until(lambda goal=goal: len(site.counts()) >= goal)  # type: ignore[misc]
+            crawl.kill()
+            read += len(crawl.communicate()[0].splitlines())
     end(begin(site.url()))
     assert read < PAGES
     counts = site.counts()
@@ -138,10 +139,11 @@ def test_what_is_pushed_into_redis_is_picked_up(site: NumberedSite, begin: Any, 
 def test_redis_may_go_and_come_back(site: NumberedSite, begin: Any, redis_server: Any, options: tuple[str, ...]) -> None:
     redis_server.kill()
     redis_server.start(*options)
-    crawl = begin(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02)
-    until(lambda: len(site.asked) > 30)
-    redis_server.kill()
-    time.sleep(3)
+    with site.holding(30):
+        crawl = begin(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02, DOWNLOAD_TIMEOUT=600)
+        until(lambda: len(site.asked) > 30)
+        redis_server.kill()
+        until(lambda: "does not serve" in crawl.errors)
     redis_server.start(*options)
     _, log = end(crawl)
     assert set(site.counts()) == {f"/{n}" for n in range(PAGES)} | {"/local"}

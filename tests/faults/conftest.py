@@ -65,7 +65,7 @@ class Portal:
         """Rows of the store as they are now; none while there is no store yet."""
         if not self.database.exists():
             return []
-        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=10)) as connection:
+        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=600)) as connection:
             try:
                 return connection.execute(query).fetchall()
             except sqlite3.OperationalError as error:
@@ -124,5 +124,6 @@ def few(web: MadeUpWeb, path: Path) -> Path:
     written = web.sources(path)
     values = yaml.safe_load(written.read_text("utf-8"))
     kept = {key: [source for source in values[key] if source["name"].startswith(SITES)] for key in ("feeds", "regions")}
+    values["politeness"]["timeout"] = 600  # no request fails because a busy machine answers late
     written.write_text(yaml.safe_dump({**values, **kept, "topics": [], "engines": []}, allow_unicode=True), "utf-8")
     return written

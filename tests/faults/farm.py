@@ -2,7 +2,7 @@
 
 It prints its port. Each host 127.0.0.2, 127.0.0.3 … has a feed or a channel of five lists that name its articles. Control, on 127.0.0.1:
 ``/counts`` answers how often each page was asked for; ``/poison?URL`` makes a page kill whoever asks for it; ``/slow?SECONDS`` delays
-every article.
+every article, also those that are waited for; ``/slow?SECONDS,NUMBER`` all but the first so many.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import random
 import signal
 import sys
+import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -63,7 +64,7 @@ class Farm:
         self.port = 0
         self.counts: Counter[str] = Counter()
         self.poison: set[str] = set()
-        self.slow = 0.0
+        self.slow, self.soon = 0.0, 0
 
     async def serve(self) -> None:
         first = await asyncio.start_server(self.talk, "127.0.0.1", 0)
@@ -97,7 +98,10 @@ class Farm:
             os.kill(asker(writer.get_extra_info("peername")), signal.SIGKILL)
             raise ConnectionResetError
         if path.startswith("/a/"):
-            await asyncio.sleep(self.slow)
+            self.soon -= 1
+            begun = time.monotonic()
+            while self.soon < 0 and time.monotonic() < begun + self.slow:  # noqa: ASYNC110 - the delay may be taken away meanwhile
+                await asyncio.sleep(0.02)
             return "200 OK", "text/html", article(host, int(path[3:-5])).encode()
         if path == "/feed.xml":
             return "200 OK", "application/rss+xml", feed(host, base, self.pages).encode()
@@ -110,7 +114,8 @@ class Farm:
         if what == "/poison":
             self.poison.add(unquote(value))
         elif what == "/slow":
-            self.slow = float(value)
+            seconds, _, soon = value.partition(",")
+            self.slow, self.soon = float(seconds), int(soon or 0)
         return "200 OK", "application/json", json.dumps(self.counts).encode()
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
+from collections import Counter
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
+
+from newsportal.dedup.canonical import identity
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
@@ -20,13 +25,21 @@ def notes(report: dict[str, Any]) -> set[str]:
     return {note["text"] for row in report["sources"] for note in row["notes"]}
 
 
+def of_site(web: MadeUpWeb, stored: Collection[str]) -> list[str]:
+    """The addresses of stored articles of the site that has most."""
+    urls = [one["url"] for one in web.manifest()["articles"] if identity(one["url"]) in stored]
+    ((most, _),) = Counter(urlsplit(url).netloc for url in urls).most_common(1)
+    return [url for url in urls if urlsplit(url).netloc == most]
+
+
 @pytest.mark.parametrize("articles", [0, 40])
-def test_killed_it_loses_nothing_and_stores_nothing_twice(portal: Any, whole: Any, articles: int) -> None:
+def test_killed_it_loses_nothing_and_stores_nothing_twice(portal: Any, web: MadeUpWeb, whole: Any, articles: int) -> None:
     everything = whole["hub"]
-    crawl = portal.start("hub")
-    portal.until(lambda: portal.waiting() > 0 and len(portal.identities()) >= articles)
-    crawl.kill()
-    crawl.communicate()
+    with web.holding(of_site(web, everything)[:1]):
+        crawl = portal.start("hub")
+        portal.until(lambda: portal.waiting() > 0 and len(portal.identities()) >= articles)
+        crawl.kill()
+        crawl.communicate()
     half = portal.identities()
     assert articles <= len(half) < len(everything), "it must be killed in the middle"
     assert portal.waiting() > 0
@@ -50,10 +63,12 @@ def test_killed_on_feeds_entries_that_share_one_link_are_all_kept(portal: Any, w
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_told_to_stop_it_ends_in_order_and_the_next_run_completes(portal: Any, whole: Any, sign: signal.Signals) -> None:
-    crawl = portal.start("hub")
-    portal.until(lambda: len(portal.identities()) >= 20)
-    crawl.send_signal(sign)
+def test_told_to_stop_it_ends_in_order_and_the_next_run_completes(portal: Any, web: MadeUpWeb, whole: Any, sign: signal.Signals) -> None:
+    with web.holding(of_site(web, whole["hub"])):  # of which two are under way at a time
+        crawl = portal.start("hub", "--log-level", "INFO")
+        portal.until(lambda: len(portal.identities()) >= 20)
+        crawl.send_signal(sign)
+        portal.until(lambda: f"Received {sign.name}" in crawl.errors)
     output, errors = crawl.communicate(timeout=900)
     assert (crawl.returncode, "Traceback" in errors) == (0, False), errors
     report = json.loads(output)

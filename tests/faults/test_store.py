@@ -88,7 +88,7 @@ def test_a_locked_store_is_waited_for(portal: Any, whole: Any) -> None:
 
 def hold(database: Path, seconds: float) -> None:
     """Another process writes for long (here: another connection, which is the same to SQLite)."""
-    with closing(sqlite3.connect(database, timeout=30, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(database, timeout=600, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         time.sleep(seconds)
         connection.execute("ROLLBACK")

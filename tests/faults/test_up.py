@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import re
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 from forked import Started
 
+from newsportal.dedup.canonical import identity
 from newsportal.portal.listen import listen
+
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
 
 pytestmark = pytest.mark.slow
 
@@ -50,13 +53,17 @@ linux = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="asks
 
 @linux
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_the_portal_answers_while_the_crawl_runs_and_both_end_together(portal: Any, sign: signal.Signals) -> None:
+def test_the_portal_answers_while_the_crawl_runs_and_both_end_together(
+    portal: Any, web: MadeUpWeb, whole: Any, sign: signal.Signals
+) -> None:
+    held = [one["url"] for one in web.manifest()["articles"] if identity(one["url"]) in whole["hub"]][:1]
     with up(portal.sources, "--port", "0") as (process, address):
-        portal.until(lambda: bool(children(portal.sources)))
-        portal.until(lambda: len(portal.identities()) > 0)
-        assert httpx.get(address, timeout=600).status_code == 200
-        assert httpx.get(f"{address}/health", timeout=600).json()["status"] == "ok"
-        assert children(portal.sources), "the crawl still runs"
+        with web.holding(held):
+            portal.until(lambda: bool(children(portal.sources)))
+            portal.until(lambda: len(portal.identities()) > 0)
+            assert httpx.get(address, timeout=600).status_code == 200
+            assert httpx.get(f"{address}/health", timeout=600).json()["status"] == "ok"
+            assert children(portal.sources), "the crawl still runs"
         process.send_signal(sign)
         rest, _ = process.communicate(timeout=PATIENCE)
     assert (process.returncode, "Traceback" in rest) == (0, False), rest
@@ -75,8 +82,7 @@ def test_what_came_in_is_told_and_shown(portal: Any) -> None:
     with up(portal.sources, "--port", "0") as (process, address):
         said = next(line for line in process.stdout if "new stories" in line)
         assert re.search(r"[1-9]\d* new stories", said)
-        time.sleep(0.5)
-        assert "/story/" in httpx.get(address, timeout=600).text
+        portal.until(lambda: "/story/" in httpx.get(address, timeout=600).text)
         process.terminate()
 
 

@@ -160,17 +160,22 @@ def test_a_store_that_takes_nothing_for_a_while_is_waited_for(tmp_path: Path) ->
         assert crawled.stop() == [0]
 
 
+PATIENT = "import newsportal.crawl.reader_pool as it, newsportal.cli as cli; it.FINISH = it.GRACE = 600.0; cli.main()"
+"""The command line, but that its end has all the time to read what it has fetched: a busy machine needs more than six seconds."""
+
+
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_told_to_stop_a_worker_ends_soon_and_another_completes(tmp_path: Path, sign: signal.Signals) -> None:
     with farm(tmp_path, 4, 40) as crawled:
-        crawled.control("/slow?0.2")
-        worker = crawled.start()
+        crawled.control("/slow?600,20")
+        worker = crawled.start(PATIENT)
         crawled.until(lambda: len(crawled.stored()) > 5)
         worker.send_signal(sign)
+        crawled.until(lambda: f"Received {sign.name}" in crawled.log())
+        crawled.control("/slow?0")
         assert worker.wait(PATIENCE) == 0
         crawled.running.clear()
         assert len(crawled.stored()) < len(crawled.articles), "it waits for what is in hand, not for all pages"
-        crawled.control("/slow?0")
         crawled.until_done(crawled.articles, 1)
         assert {crawled.counts()[url] for url in crawled.articles} == {1}, "what was in hand was finished, or had not begun"
         assert crawled.stop() == [0]
@@ -178,7 +183,7 @@ def test_told_to_stop_a_worker_ends_soon_and_another_completes(tmp_path: Path, s
 
 def test_a_second_signal_ends_a_worker_at_once(tmp_path: Path) -> None:
     with farm(tmp_path, 2, 10) as crawled:
-        crawled.control("/slow?20")
+        crawled.control("/slow?600")
         worker = crawled.start()
         crawled.until(lambda: any("/a/" in url for url in crawled.counts()))
         worker.send_signal(signal.SIGTERM)

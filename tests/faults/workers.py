@@ -72,7 +72,7 @@ class Crawled:
         database = self.sources.parent / "data" / "newsportal.db"
         if not database.exists():
             return []
-        with closing(sqlite3.connect(f"file:{quote(str(database))}?mode=ro", uri=True, timeout=30)) as connection:
+        with closing(sqlite3.connect(f"file:{quote(str(database))}?mode=ro", uri=True, timeout=600)) as connection:
             try:
                 return connection.execute(query).fetchall()
             except sqlite3.OperationalError as error:
@@ -82,9 +82,9 @@ class Crawled:
 
     # workers
 
-    def start(self) -> forked.Started:
+    def start(self, script: str | None = None) -> forked.Started:
         path = self.sources.parent / f"{len(self.logs)}.log"
-        worker = forked.Started("worker", "--log-level", "INFO", "--sources", str(self.sources), log=path)
+        worker = forked.Started("worker", "--log-level", "INFO", "--sources", str(self.sources), log=path, script=script)
         self.logs[worker.pid] = path
         self.running.append(worker)
         return worker
@@ -235,7 +235,7 @@ def written(port: int, hosts: int, interval: int | None) -> dict[str, object]:
         if host % 2
     ]
     return {
-        "politeness": {"delay": 0, "allow_private": ["127.0.0.0/8"]},
+        "politeness": {"delay": 0, "timeout": 600, "allow_private": ["127.0.0.0/8"]},
         "feeds": feeds,
         "regions": regions,
     }

@@ -231,8 +231,8 @@ def test_a_closed_port_is_told(site: Any) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(FetchFailed) as caught:
-        fetch(f"http://127.0.0.1:{port}/", Policy(("127.0.0.1",)))
+        with pytest.raises(FetchFailed) as caught:
+            fetch(f"http://127.0.0.1:{port}/", Policy(("127.0.0.1",)))
     assert caught.value.reason == "connection"
 
 

@@ -184,21 +184,20 @@ def test_no_proxy_is_used_unless_proxies_are_on(crawl: Any, make_site: Any, resp
 
 
 def test_names_and_ports_that_do_not_answer_are_scrapys_errors(crawl: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        closed = f"http://127.0.0.1:{free.getsockname()[1]}/"
-
     def nothing(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", nothing)
-    found = crawl(closed, "http://nowhere.test/", NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.1"])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        closed = f"http://127.0.0.1:{free.getsockname()[1]}/"
+        found = crawl(closed, "http://nowhere.test/", NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.1"])
     assert isinstance(found.errors[closed], DownloadConnectionRefusedError)
     assert isinstance(found.errors["http://nowhere.test/"], CannotResolveHostError)
 
 
 def test_a_resolver_that_hangs_is_given_up(crawl: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.6))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3.0))
     found = crawl("http://slow.test/", DNS_TIMEOUT=0.2)
     assert isinstance(found.errors["http://slow.test/"], CannotResolveHostError)
 

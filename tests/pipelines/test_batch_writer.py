@@ -38,7 +38,7 @@ class Watched(Store):
 
     def add_all(self, articles: Any, *, now: Any) -> list[Added]:
         self.sizes.append(len(articles))
-        assert self.go.wait(10)
+        assert self.go.wait(600)
         return super().add_all(articles, now=now)
 
 

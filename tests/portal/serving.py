@@ -68,5 +68,5 @@ def servers() -> Iterator[Callable[[ASGIApp], str]]:
         for server, _, _ in running:
             server.stop()
         for _, thread, bound in running:
-            thread.join(10)
+            thread.join(STARTED_WITHIN)
             bound.close()

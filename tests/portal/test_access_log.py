@@ -28,7 +28,7 @@ def lines(tmp_path: Path) -> Iterator[Lines]:
     access_log.enable(handler)
 
     def of(id: str, *, more_than: int = 0) -> list[dict[str, Any]]:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 600
         while time.monotonic() < until:
             found = [row for row in map(json.loads, file.read_text("utf-8").splitlines()) if row.get("request") == id]
             if len(found) > more_than:

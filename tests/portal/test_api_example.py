@@ -33,7 +33,7 @@ def test_the_example_hides_what_it_finds(serve: Any, shelf: Store, newsroom: Mod
         env={**os.environ, "NEWSPORTAL_TOKEN": secret},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

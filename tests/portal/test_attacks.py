@@ -54,7 +54,7 @@ def program(admin: httpx.Client, newsroom: ModuleType) -> Iterator[httpx.Client]
 def test_nobody_is_signed_in_or_out_from_elsewhere(admin: httpx.Client, told: dict[str, str]) -> None:
     """Who is signed in as somebody else, without knowing, gives away what he looks for."""
     session = {"cookie": f"session={admin.cookies['session']}"}
-    with httpx.Client(base_url=admin.base_url, headers={**FORM, **told}) as forged:
+    with httpx.Client(base_url=admin.base_url, headers={**FORM, **told}, timeout=600) as forged:
         for place, sent in (("/login", b"name=admin+0&password=correct+horse+battery+staple"), ("/logout", b"")):
             answer = forged.post(place, content=sent, headers=session)
             assert answer.status_code == 403
@@ -65,7 +65,7 @@ def test_nobody_is_signed_in_or_out_from_elsewhere(admin: httpx.Client, told: di
 @pytest.mark.parametrize("place", ["/websub/../people", "/websub/%2e%2e/people", "/websub//people", "/websub/", "/WEBSUB/x"])
 def test_the_door_of_hubs_leads_nowhere_else(admin: httpx.Client, place: str) -> None:
     session = {"cookie": f"session={admin.cookies['session']}", **FORM}
-    with httpx.Client(base_url=admin.base_url) as forged:
+    with httpx.Client(base_url=admin.base_url, timeout=600) as forged:
         target = httpx.URL(forged.base_url.join("/"), raw_path=place.encode())
         assert forged.request("POST", target, content=b"name=x&role=admin", headers=session).status_code in (403, 404, 405, 410)
     assert "x" not in [person.name for person in admin.accounts.people.all()]  # type: ignore[attr-defined]
@@ -111,7 +111,7 @@ def test_an_entry_of_the_log_is_one_row_whatever_stands_in_it(admin: httpx.Clien
 
 
 def test_mistakes_of_programs_have_one_form(program: httpx.Client, serve: Any, store: Store) -> None:
-    nobody = httpx.Client(base_url=program.base_url)
+    nobody = httpx.Client(base_url=program.base_url, timeout=600)
     json_sent = {"content-type": "application/json"}
     asked = [
         (nobody.get("/api/v1/people"), 401, "not-signed-in"),
@@ -153,7 +153,7 @@ def test_a_token_stays_what_it_was_when_its_person_may_more(admin: httpx.Client,
     accounts = admin.accounts  # type: ignore[attr-defined]
     reader = accounts.people.add("somebody", PASSWORD, Role.READER, now=newsroom.NOW)
     _, secret = accounts.tokens.add(reader, "x", [Right.KEEP], now=newsroom.NOW)
-    with httpx.Client(base_url=admin.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+    with httpx.Client(base_url=admin.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         for path in ("/api/v1/people", "/api/v1/sources", "/audit", "/sources", "/metrics"):
             assert program.get(path).status_code == 403, path
         accounts.people.set_role(reader.id, Role.EDITOR)

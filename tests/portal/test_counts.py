@@ -22,7 +22,7 @@ class Slow:
         self.may.set()
 
     def tally(self) -> Tally:
-        assert self.may.wait(10)
+        assert self.may.wait(600)
         if self.fails:
             raise StoreError("away")
         self.counted += 1

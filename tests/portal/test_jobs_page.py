@@ -79,7 +79,7 @@ def test_a_crawl_that_another_process_runs_is_ended_in_order(editor: httpx.Clien
         records.save(Job("crawl3", "hub", started=AT, pid=crawl.pid, born=born(crawl.pid), origin="schedule"))
         assert 'data-state="running"' in editor.get("/jobs").text
         assert "采集正在结束" in editor.post("/jobs/crawl3/cancel", data={"back": "/jobs"}, follow_redirects=True).text
-        assert crawl.wait(60) in (-signal.SIGINT, 1)
+        assert crawl.wait(600) in (-signal.SIGINT, 1)
     assert editor.get("/api/v1/jobs/crawl3").json()["state"] == "lost", "who ran it would have written how it ended"
     assert editor.delete("/api/v1/jobs/crawl3").status_code == 404
 

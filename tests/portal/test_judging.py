@@ -26,7 +26,7 @@ def test_readers_get_what_was_judged_before_while_one_judges_anew(store: Store) 
     with portal.judging._lock:  # somebody judges, and it takes a minute
         other = Thread(target=lambda: found.append(portal.health()), daemon=True)
         other.start()
-        other.join(10)
+        other.join(600)
     assert len(found) == 1, "nobody waits for him"
     assert found[0] is first
     assert portal.health() is not first, "they are judged anew by the next"

@@ -154,7 +154,7 @@ def test_starred_stories_follow_their_story_and_have_a_secret_feed(
     page = page_of(client, "/starred")
     assert len(titles(page)) == 1
     addresses = page.xpath("//p[@class='feeds']/a/@href")
-    with httpx.Client(base_url=client.base_url) as stranger:
+    with httpx.Client(base_url=client.base_url, timeout=600) as stranger:
         for address in addresses:
             assert stranger.get(address).status_code == 200
         entries = stranger.get(addresses[2]).json()["items"]

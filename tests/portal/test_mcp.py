@@ -310,9 +310,9 @@ def test_without_a_token_a_machine_reads_and_the_network_does_not(room: Newsroom
 
     talk(room, "process", None, nobody)
     for headers in ({}, {"authorization": "Bearer np_wrong"}, {"origin": room.address}):
-        answer = httpx.post(f"{room.address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=headers)
+        answer = httpx.post(f"{room.address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=headers, timeout=600)
         assert answer.status_code in (401, 403)
-    assert httpx.get(f"{room.address}/mcp").status_code == 405
+    assert httpx.get(f"{room.address}/mcp", timeout=600).status_code == 405
 
 
 def test_a_token_that_does_not_count_is_told_at_once(room: Newsroom) -> None:

@@ -172,7 +172,7 @@ def test_who_may_read_the_metrics(serve: Any, store: Store, index: Any, way: str
 
 def test_pages_that_readers_share_are_counted_as_well(serve: Any, store: Store) -> None:
     portal = serve(store, None, role="editor")
-    with httpx.Client(base_url=portal.base_url) as anybody:
+    with httpx.Client(base_url=portal.base_url, timeout=600) as anybody:
         for _ in range(3):
             assert anybody.get("/latest").status_code == 200
         assert anybody.get("/no-such-page").status_code == 404

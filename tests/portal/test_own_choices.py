@@ -68,10 +68,10 @@ def test_choices_follow_the_account(serve: Callable[..., httpx.Client], fresh: A
         assert browser.post("/login", data={"name": "乙", "password": PASSWORD}).status_code == 303
 
     name, headers = "ab" * 16, {"origin": here}
-    with httpx.Client(base_url=here, cookies={"reader": name}, headers=headers) as first:
+    with httpx.Client(base_url=here, cookies={"reader": name}, headers=headers, timeout=600) as first:
         sign_in(first)
         first.get("/settings", params={"theme": "dark", "lang": "en"})
-    with httpx.Client(base_url=here, headers=headers) as third:
+    with httpx.Client(base_url=here, headers=headers, timeout=600) as third:
         sign_in(third)
         assert third.cookies["reader"] == name, "the reading history comes along"
         assert (third.cookies["theme"], third.cookies["lang"]) == ("dark", "en")

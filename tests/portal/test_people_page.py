@@ -32,7 +32,7 @@ def test_somebody_is_added_and_signs_in_with_what_was_shown(client: httpx.Client
     page = lxml_html.document_fromstring(client.post("/people", data={"name": "李读者", "role": "reader"}).text)
     [password] = page.xpath("//*[@data-secret]/text()")
     assert "李读者" in rows(client)
-    with httpx.Client(base_url=client.base_url, headers={"origin": str(client.base_url)}) as other:
+    with httpx.Client(base_url=client.base_url, headers={"origin": str(client.base_url)}, timeout=600) as other:
         assert other.post("/login", data={"name": "李读者", "password": password}).status_code == 303
         assert other.get("/people").status_code == 403
         assert other.get("/account").status_code == 200
@@ -44,7 +44,7 @@ def test_the_form_gives_no_more_rights_than_are_chosen(client: httpx.Client) -> 
 
 
 def test_the_way_in_stands_on_top_of_every_page(client: httpx.Client) -> None:
-    with httpx.Client(base_url=client.base_url) as nobody:
+    with httpx.Client(base_url=client.base_url, timeout=600) as nobody:
         page = lxml_html.document_fromstring(nobody.get("/latest").text)
     assert page.xpath("//header//a[@class='sign-in']/@href") == ["/login?next=/latest"]
     menu = lxml_html.document_fromstring(client.get("/").text).xpath("//header//details[summary[@class='who']]//a/@href")
@@ -131,7 +131,7 @@ def test_no_token_becomes_a_person(client: httpx.Client) -> None:
     assert made.status_code == 201
     boss, now = client.accounts.people.all()[0], datetime(2026, 5, 20, tzinfo=UTC)  # type: ignore[attr-defined]
     _, token = client.accounts.tokens.add(boss, "script", {Right.READ, Right.ADMINISTER}, now=now)  # type: ignore[attr-defined]
-    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {token}"}) as program:
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {token}"}, timeout=600) as program:
         assert program.post("/api/v1/people", json={"name": "庚", "role": "editor"}).status_code == 201
         for refused in (
             program.post("/api/v1/people", json={"name": "辛", "role": "admin"}),
@@ -145,7 +145,7 @@ def test_the_same_by_the_api(client: httpx.Client) -> None:
     assert made.status_code == 201
     assert client.post("/api/v1/people", json={"name": "戊"}).json()["error"]["code"] == "taken"
     assert client.post("/api/v1/people", json={"name": "a\nb"}).status_code == 422
-    with httpx.Client(base_url=client.base_url, headers={"origin": str(client.base_url)}) as other:
+    with httpx.Client(base_url=client.base_url, headers={"origin": str(client.base_url)}, timeout=600) as other:
         assert other.post("/login", data={"name": "戊", "password": made.json()["password"]}).status_code == 303
         assert client.patch("/api/v1/people/戊", json={"role": "editor", "disabled": True}).json()["disabled"] is True
         assert other.get("/account").status_code == 303

@@ -71,7 +71,7 @@ def test_a_token_needs_no_origin_and_lets_no_cookie_count(serve: Any, fresh: Sto
     _, secret = client.accounts.tokens.add(boss, "script", [Right.ADMINISTER, Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
     session = client.accounts.sessions.begin(boss.id, now=newsroom.NOW)  # type: ignore[attr-defined]
     form = {"name": "new", "role": "reader"}
-    with httpx.Client(base_url=client.base_url) as other:
+    with httpx.Client(base_url=client.base_url, timeout=600) as other:
         assert other.post("/people", data=form, headers={"authorization": f"Bearer {secret}"}).status_code == 200
         with_cookie = {"cookie": f"session={session}"}
         assert other.post("/people", data=form, headers=with_cookie).status_code == 403

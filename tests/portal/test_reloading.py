@@ -62,7 +62,7 @@ def test_title_topics_sources_and_feeds_follow_the_file(served: tuple[httpx.Clie
     assert "港口" in client.get("/").text
     assert "乙报" in client.get("/sources").text
     assert "https://b.example/feed" in client.get("/opml").text
-    assert looked, "who crawls is told: a new source is due"
+    assert until(lambda: bool(looked)), "who crawls is told: a new source is due"
 
 
 def test_a_broken_file_leaves_the_last_good_one_and_says_so_on_the_desk(served: tuple[httpx.Client, Path, list[int]]) -> None:

@@ -96,7 +96,7 @@ def test_nobody_gets_a_page_of_somebody_signed_in(serve: Serve, store: Asked) ->
     assert "editor" in mine.text
     assert "etag" not in mine.headers
     assert "no-store" in mine.headers["cache-control"]
-    theirs = httpx.get(editor.base_url.join("/latest"), headers={"accept-language": "zh-CN"})
+    theirs = httpx.get(editor.base_url.join("/latest"), headers={"accept-language": "zh-CN"}, timeout=600)
     assert '<summary class="who"' not in theirs.text
     assert '<summary class="who"' in editor.get("/latest").text
 
@@ -122,10 +122,10 @@ def test_a_reader_who_was_here_before_is_told_what_is_new_to_him(client: httpx.C
 def test_what_somebody_signed_in_sends_lets_go_of_all(serve: Serve, store: Asked) -> None:
     editor = serve(store, role="editor")
     page = editor.base_url.join("/latest")
-    httpx.get(page)
+    httpx.get(page, timeout=600)
     asked = store.lists
     assert editor.post("/logout", data={"next": "/"}).status_code == 303
-    httpx.get(page)
+    httpx.get(page, timeout=600)
     assert store.lists > asked
 
 
@@ -161,4 +161,4 @@ def test_where_members_alone_read_nothing_is_shared(serve: Serve, store: Asked) 
     settings = Sources.model_validate({"portal": {"reading": "members"}, "store": "sqlite://", "alerts": {"enabled": False}})
     member = serve(store, None, settings, role="reader")
     assert "etag" not in member.get("/latest").headers
-    assert httpx.get(member.base_url.join("/latest")).status_code == 303
+    assert httpx.get(member.base_url.join("/latest"), timeout=600).status_code == 303

@@ -217,7 +217,7 @@ def test_no_other_page_changes_anything_through_somebody_who_is_signed_in(
 ) -> None:
     admin = everybody["admin"]
     cookie = f"session={admin.cookies['session']}"
-    with httpx.Client(base_url=admin.base_url, headers={"cookie": cookie}) as forged:
+    with httpx.Client(base_url=admin.base_url, headers={"cookie": cookie}, timeout=600) as forged:
         for route in SENDING:
             for kind in ("application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=x", "text/plain"):
                 answer = forged.request(route.method, route.filled, content=b"a=b", headers={"content-type": kind, **headers})

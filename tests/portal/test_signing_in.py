@@ -47,7 +47,7 @@ def enter(client: httpx.Client, name: str = "王编辑", password: str = PASSWOR
 
 def status(client: httpx.Client, path: str, secret: str) -> int:
     """What a browser with this session is answered."""
-    with httpx.Client(base_url=client.base_url, cookies={"session": secret}) as other:
+    with httpx.Client(base_url=client.base_url, cookies={"session": secret}, timeout=600) as other:
         return other.get(path).status_code
 
 
@@ -134,7 +134,7 @@ def test_tokens_are_shown_once_and_never_more_than_the_person(client: httpx.Clie
     assert secret not in client.get("/account").text
     [token] = client.accounts.tokens.of()  # type: ignore[attr-defined]
     assert token.rights == {Right.READ}
-    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         assert program.get("/api/v1/me").json()["rights"] == ["read"]
         assert program.get("/account").status_code == 403
         assert program.post("/account/tokens", data={"token_name": "more", "rights": "read"}).status_code == 403
@@ -145,7 +145,7 @@ def test_tokens_are_shown_once_and_never_more_than_the_person(client: httpx.Clie
 def test_a_token_makes_no_tokens_even_with_every_right(client: httpx.Client, clock: Clock) -> None:
     person = client.accounts.people.named("王编辑")  # type: ignore[attr-defined]
     _, secret = client.accounts.tokens.add(person, "all", person.rights, now=clock())  # type: ignore[attr-defined]
-    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         assert program.get("/account").status_code == 403
         assert program.post("/account/tokens", data={"token_name": "more", "rights": "read"}).status_code == 403
         assert program.post("/account/password", data={"old": PASSWORD, "new": "x" * 12, "again": "x" * 12}).status_code == 403
@@ -158,12 +158,12 @@ def test_who_is_locked_out_has_no_way_left(client: httpx.Client, clock: Clock) -
     _, secret = accounts.tokens.add(person, "all", person.rights, now=clock())
     enter(client)
     feed = f"/starred/feed.rss?key={accounts.marks.feed_key(person.id)}"
-    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         for locked, answers in ((False, (200, 200, 200)), (True, (303, 401, 404)), (False, (303, 200, 200))):
             if locked:
                 accounts.people.add("boss", PASSWORD, Role.ADMIN, now=clock())
             accounts.people.disable(person.id, locked)
-            found = (client.get("/account"), program.get("/api/v1/me"), httpx.get(f"{client.base_url}{feed}"))
+            found = (client.get("/account"), program.get("/api/v1/me"), httpx.get(f"{client.base_url}{feed}", timeout=600))
             assert tuple(answer.status_code for answer in found) == answers
 
 
@@ -173,7 +173,7 @@ def test_who_gets_another_role_has_it_with_the_next_request(client: httpx.Client
     accounts.people.add("other boss", PASSWORD, Role.ADMIN, now=clock())
     enter(client, "boss")
     _, secret = accounts.tokens.add(boss, "all", boss.rights, now=clock())
-    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         for role, status in ((Role.ADMIN, 200), (Role.READER, 403), (Role.EDITOR, 403), (Role.ADMIN, 200)):
             accounts.people.set_role(boss.id, role)
             assert (client.get("/people").status_code, program.get("/api/v1/people").status_code) == (status, status)

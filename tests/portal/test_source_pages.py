@@ -396,7 +396,7 @@ def test_editors_go_back_over_what_they_may_change_alone(made: Any, path: Path) 
         assert "只有管理员可以恢复此版本" in answer.text
         assert "（portal）" in answer.text
     token = editor.accounts.tokens.add(editor.accounts.people.named("editor 0"), "x", [Right.EDIT], now=NOW)[1]  # type: ignore[attr-defined]
-    refused = httpx.post(f"{editor.base_url}/api/v1/sources/undo", headers={"authorization": f"Bearer {token}"})
+    refused = httpx.post(f"{editor.base_url}/api/v1/sources/undo", headers={"authorization": f"Bearer {token}"}, timeout=600)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not-allowed")
     assert load(path).portal.reading == "members"
     admin.post(f"/sources/versions/{old.id}", data={"seen": digest_of(path.read_bytes())})

@@ -14,7 +14,7 @@ def test_who_does_not_want_to_wait_does_without_and_the_next_one_has_it() -> Non
     may, made = threading.Event(), list[str]()
 
     def make() -> str:
-        assert may.wait(10)
+        assert may.wait(600)
         made.append("made")
         return "there"
 
@@ -42,7 +42,7 @@ def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ttl_cache, "MOST_WAITING", 2)
     may = threading.Event()
     soon: BackgroundCache[bool] = BackgroundCache(TtlCache(60, 10), 0.0)
-    asked = [soon.get(name, lambda: may.wait(10)) for name in "abc"]
+    asked = [soon.get(name, lambda: may.wait(600)) for name in "abc"]
     may.set()
     soon.stop()
     assert asked == [None, None, None]

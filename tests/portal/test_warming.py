@@ -54,7 +54,7 @@ def test_what_is_away_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(made.store, "tally", away)
     warming = Warming(made)
     warming.start()
-    warming.join(30)
+    warming.join(600)
     warming.stop()
     made.store.close()
     assert len(asked) == 2  # totals, and the front page that needs them

@@ -44,7 +44,7 @@ class Hub(ThreadingHTTPServer):
 
     def confirm(self, asked: dict[str, str], **more: str) -> str:
         query = {"hub.mode": asked["hub.mode"], "hub.topic": asked["hub.topic"], "hub.challenge": "Beweis", "hub.lease_seconds": "3600"}
-        with urlopen(f"{asked['hub.callback']}?{urlencode(query | more)}", timeout=10) as answer:
+        with urlopen(f"{asked['hub.callback']}?{urlencode(query | more)}", timeout=600) as answer:
             return str(answer.read().decode())
 
 
@@ -263,7 +263,7 @@ def test_one_feed_that_no_hub_can_be_told_of_ends_no_other_subscription(hub: Hub
         time.sleep(0.01)
     alive = subscriber.is_alive()
     subscriber.stop()
-    subscriber.join(20)
+    subscriber.join(600)
     store.subscriptions.drop("feed:乙")
     assert alive
     assert [asked["hub.topic"] for asked in hub.asked] == [TOPIC]

@@ -27,7 +27,7 @@ def test_a_failure_is_logged_once_and_tried_again_until_it_passes(caplog: pytest
     task = Task(StoreError("away"), StoreError("away"), RuntimeError("bug"))
     with caplog.at_level(logging.INFO):
         task.start()
-        task.join(60)
+        task.join(600)
     assert not task.is_alive()
     assert task.error is None
     assert [record.getMessage() for record in caplog.records] == ["task failed: away", "task failed: RuntimeError: bug", "task works again"]

@@ -204,7 +204,7 @@ def test_a_killed_crawl_goes_on_where_it_was(site: PictureSite, tmp_path: Path) 
     site.before = kill
     child = Started("crawl", "gallery", "--json", "--sources", str(sources))
     process.set_result(child)
-    assert child.wait(240) != 0
+    assert child.wait(600) != 0
     assert stories(sources) == {}
     before = opened(sources).galleries.pages(site.at.removeprefix("http://") + "/photo/2026/81_1.html")
     assert before, "pages are kept as they come"

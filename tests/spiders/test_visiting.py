@@ -100,7 +100,7 @@ def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkey
             await asyncio.wait_for(spider.visiting.wait_for_place(), 0.1)
         taken = queue.take(1, delay=0.0, ahead=9.0).leases[0].task
         queue.done([taken.id])
-        await asyncio.wait_for(spider.visiting.wait_for_place(), 10)
+        await asyncio.wait_for(spider.visiting.wait_for_place(), 600)
         await spider.visiting.stop()
 
     asyncio.run(crowd())
@@ -124,7 +124,7 @@ def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_ove
         (lease,) = queue.take(1, delay=0.0, ahead=9.0).leases
         spider.tracker.store.links.postpone(lease.task.id, "http-503", utcnow().timestamp() + 900)
         queue.done([lease.task.id])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(600):
             while spider.tracker.counted:  # noqa: ASYNC110 - nothing tells
                 await asyncio.sleep(0.01)
         await spider.visiting.stop()
@@ -150,7 +150,7 @@ def test_a_visit_that_cannot_be_ended_keeps_no_other_open(
         for source in ("feed:甲", "feed:乙"):
             assert await visits.claim(source)
             await visits.begin(source)
-        await asyncio.wait_for(ended.wait(), 10)
+        await asyncio.wait_for(ended.wait(), 600)
         await visits.stop()
 
     asyncio.run(watched())
@@ -180,7 +180,7 @@ def test_a_visit_that_is_given_up_while_its_end_is_looked_for_keeps_no_other_ope
     async def watched() -> None:
         for source in ("feed:甲", "feed:乙"):
             await visits.begin(source)
-        await asyncio.wait_for(ended.wait(), 60)
+        await asyncio.wait_for(ended.wait(), 600)
         await visits.stop()
         await given_up[0]
 
@@ -194,7 +194,7 @@ def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any
 
     async def replayed() -> None:
         await spider.visiting.begin("feed:甲")
-        await asyncio.wait_for(spider.visiting.wait_for_place(), 10)
+        await asyncio.wait_for(spider.visiting.wait_for_place(), 600)
         await spider.visiting.stop()
 
     asyncio.run(replayed())

@@ -134,7 +134,7 @@ def test_two_batches_of_a_process_come_one_after_the_other() -> None:
     with index.unless_it_fails():
         thread.start()
         assert not second.wait(0.1)
-    thread.join(10)
+    thread.join(600)
     assert second.is_set()
 
 

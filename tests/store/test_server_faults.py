@@ -98,7 +98,7 @@ def test_away_at_the_start_is_told(server: str) -> None:
     began = time.monotonic()
     with pytest.raises(StoreUnavailable) as raised:
         open_store(f"{scheme}://somebody:secret@{rest.rpartition('@')[2]}")
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 600
     helps(str(raised.value), f"127.0.0.1:{port}")
     assert "secret" not in str(raised.value)
 
@@ -128,7 +128,7 @@ def test_killed_in_the_middle_of_writes_and_back(own: Server, database: Database
         time.sleep(1.0)  # seconds of being away
         own.start()
         told += lines(process.stdout, ARTICLES - 30)
-        assert process.wait(60) == 0
+        assert process.wait(600) == 0
     assert len(set(told)) == ARTICLES
     for message in (tmp_path / "says").read_text("utf-8").splitlines():
         helps(message, f"127.0.0.1:{own.port}")
@@ -148,7 +148,7 @@ def test_writers_killed_at_random_moments_leave_nothing_half_written(database: D
             while (line := lines(process.stdout, 1)[0]) != "dead":
                 told.append(line)
         process.stdin.close()
-        assert process.wait(60) == 0, (tmp_path / "says").read_text("utf-8")[-2000:]
+        assert process.wait(600) == 0, (tmp_path / "says").read_text("utf-8")[-2000:]
     store = open_store(database.uri)
     stored = sum(1 for _ in store.all_articles())
     assert len(told) <= stored <= len(told) + KILLS
@@ -263,7 +263,7 @@ def test_a_full_disk_is_told_and_writing_goes_on_afterwards(confined: Server, tm
                 confined.kill()
                 confined.start()
             time.sleep(0.1)
-        assert process.wait(60) == 0, says.read_text("utf-8")[-2000:]
+        assert process.wait(600) == 0, says.read_text("utf-8")[-2000:]
         told = lines(process.stdout, ARTICLES)
     for message in says.read_text("utf-8").splitlines():
         helps(message, f"127.0.0.1:{confined.port}")

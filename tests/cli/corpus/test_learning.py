@@ -5,18 +5,18 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import threading
-import time
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from html.parser import HTMLParser
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from forked import Started
-from portal_folder import Portal
+from forked import run
+from portal_folder import DIES, Portal
 
 from newsportal.classify.base import CLASSIFIERS, Answer
 from newsportal.cli.output import writable
@@ -287,26 +287,31 @@ def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("m", b"former")]
 
 
-@pytest.mark.slow
-def test_a_killed_training_leaves_nothing(portal: Portal, rows: Rows) -> None:
-    portal("corpus", "import", "甲", portal.write("a.jsonl", rows(4000)))
-    portal("train", "--corpus", "甲", "--held-out", "0", *QUICK)
-    before = sorted(path.name for path in portal.folder.iterdir() if not path.name.startswith("news.db"))
-    versions = [1]
-    for seconds, words in product((0.1, 0.5, 1.0), (("--corpus", "甲"), ("a.jsonl", "--model", "m"))):
-        process = Started("train", *words, *QUICK, cwd=portal.folder)
-        time.sleep(seconds)
-        process.kill()
-        killed = process.wait() != 0
-        store = portal.store()
-        if not killed and "--corpus" in words:
-            versions.insert(0, versions[0] + 1)
-        assert [model.version for model in store.corpora.models("甲")] == versions
-        assert store.corpora.active("甲") is not None
-        store.close()
-        after = sorted(path.name for path in portal.folder.iterdir() if not path.name.startswith("news.db"))
-        assert not killed or [name for name in after if not name.endswith(".part")] == before
-        before = [name for name in after if not name.endswith(".part")]
-    (portal.folder / ".m.4194305.part").write_text("half", "utf-8")
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        ("base.train = die", ("--corpus", "甲")),
+        ("base.train = die", ("a.jsonl", "--model", "m")),
+        ("die_after('INSERT INTO models')", ("--corpus", "甲")),
+        ("Path.replace = die", ("a.jsonl", "--model", "m")),
+    ],
+)
+def test_a_killed_training_leaves_nothing(portal: Portal, rows: Rows, moment: str, words: tuple[str, ...]) -> None:
+    portal("corpus", "import", "甲", portal.write("a.jsonl", rows(40)))
+    portal("train", "--corpus", "甲", *QUICK)
     portal("train", "a.jsonl", "--model", "m", *QUICK)
-    assert not list(portal.folder.glob(".*.part")), "the next one takes away what a killed one left"
+    before = files(portal)
+    done = run("train", *words, *QUICK, cwd=portal.folder, script=DIES.format(moment=moment))
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    with closing(portal.store()) as store:
+        assert [model.version for model in store.corpora.models("甲")] == [1]
+        assert store.corpora.active("甲") == 1
+    assert {name: data for name, data in files(portal).items() if not name.endswith(".part")} == before
+    assert any(name.endswith(".part") for name in files(portal)) is ("replace" in moment)
+    portal("train", "a.jsonl", "--model", "m", *QUICK)
+    assert files(portal).keys() == before.keys(), "the next one takes away what a killed one left"
+
+
+def files(portal: Portal) -> dict[str, bytes]:
+    """All but the store's."""
+    return {path.name: path.read_bytes() for path in portal.folder.iterdir() if not path.name.startswith("news.db")}

@@ -1,8 +1,9 @@
-"""Processes at one queue on disk are killed with -9, again and again: everything is done, and what is in flight is in one hand."""
+"""Processes at one queue on disk are killed again and again: everything is done, and what is in flight is in one hand."""
 
 from __future__ import annotations
 
 import random
+import signal
 from collections import Counter
 from pathlib import Path
 from time import monotonic, sleep
@@ -18,13 +19,17 @@ WORKERS, KILLS, HOSTS, EACH = 3, 12, 6, 150
 TERMS = Terms(lease=60.0, tries=50)
 """No innocent request is set aside here, so that all must be done."""
 
+LIFE = 0.03, 0.1
+"""Seconds of the processor's time, between which one is drawn, after which the kernel kills a worker: a busy machine changes nothing."""
+
 WORKER = """
-import os, sys, random
+import os, signal, sys
 from pathlib import Path
 from time import sleep
 from newsportal.crawl.queues.base import Terms
 from newsportal.crawl.queues.opening import open_table
 
+signal.setitimer(signal.ITIMER_PROF, float(sys.argv[3]))
 queue = open_table(Path(sys.argv[1]), "rss", terms=Terms(lease=60.0, tries=50))
 log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
@@ -52,15 +57,16 @@ def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
     queue = open_table(tmp_path / "queue", "rss", terms=TERMS)
     everything = [one for n in range(HOSTS) for one in tasks(EACH, f"h{n}.example", lane=f"x{n // 2}" if n % 3 else None, source="甲")]
     queue.push(everything)
-    began = [begin(tmp_path, log) for _ in range(WORKERS)]
+    lives = [chance.uniform(*LIFE) for _ in range(KILLS)] + [0.0] * WORKERS
+    began = [begin(tmp_path, log, lives.pop(0)) for _ in range(WORKERS)]
     killed: set[int] = set()
-    for _ in range(KILLS):
-        victim = at_work(began, log)
-        sleep(chance.uniform(0, 0.02))
-        victim.kill()
-        victim.wait()
-        killed.add(victim.pid)
-        began[began.index(victim)] = begin(tmp_path, log)
+    while len(killed) < KILLS:
+        for place, worker in enumerate(began):
+            if worker.poll() is not None:
+                assert worker.wait() == -signal.SIGPROF
+                killed.add(worker.pid)
+                began[place] = begin(tmp_path, log, lives.pop(0))
+        sleep(0.005)
     assert queue.outstanding(["甲"])["甲"], "the last kill was one in the middle of the work"
     until = monotonic() + 600
     while queue.outstanding(["甲"])["甲"] and monotonic() < until:
@@ -78,21 +84,8 @@ def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
     one_at_a_time(lines, killed)
 
 
-def at_work(began: list[Started], log: Path) -> Started:
-    """Who of these wrote last that it begins something."""
-    until = monotonic() + 600
-    while monotonic() < until:
-        lines = log.read_text().splitlines() if log.exists() else []
-        last = next((int(line.split()[1]) for line in reversed(lines) if line.startswith("begin")), 0)
-        for worker in began:
-            if worker.pid == last:
-                return worker
-        sleep(0.005)
-    raise TimeoutError("nobody works")
-
-
-def begin(folder: Path, log: Path) -> Started:
-    return Started(str(folder / "queue"), str(log), script=WORKER)
+def begin(folder: Path, log: Path, life: float) -> Started:
+    return Started(str(folder / "queue"), str(log), str(life), script=WORKER)
 
 
 def one_at_a_time(lines: list[list[str]], killed: set[int]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sqlite3
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -110,7 +110,7 @@ def stored(folder: Path) -> dict[str, int]:
 
 def articles(database: Path) -> int:
     """How many are stored: asked often, so without the store."""
-    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=60)) as connection:
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=600)) as connection:
         try:
             return int(connection.execute("SELECT count(*) FROM articles").fetchone()[0])
         except sqlite3.OperationalError:  # its tables are just being made
@@ -197,18 +197,33 @@ def test_a_second_run_stores_nothing_new_and_says_why(first: dict[str, Any], fol
     assert stored(folder) == before
 
 
+DIES = """
+import os, signal
+from newsportal import cli
+from newsportal.pipelines.store import BatchWriter
+
+add = BatchWriter.add_and_enter
+
+def added(self, articles):
+    found = add(self, articles)
+    if self._store.tally().articles >= {moment}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return found
+
+BatchWriter.add_and_enter = added
+cli.main()
+"""
+"""A script: the command line, which is killed as soon as so many articles are stored."""
+
+
 def test_killed_again_and_again_it_loses_nothing_and_stores_nothing_twice(
     part: Path, warc: Path, alone: dict[Found, list[Line]], printed: frozenset[Line], tmp_path: Path
 ) -> None:
     other, whole = partial(tmp_path / "killed", "feeds", "regions"), lines(part)
     database = other / "data" / "newsportal.db"
     for moment in (10, 40, 70):
-        process = forked.Started(*words(other, warc))
-        deadline = time.monotonic() + 600
-        while time.monotonic() < deadline and (not database.exists() or articles(database) < moment):
-            time.sleep(0.1)
-        process.kill()
-        process.wait()
+        done = forked.run(*words(other, warc), script=DIES.format(moment=moment))
+        assert done.returncode == -signal.SIGKILL, done.stderr[-3000:]
         assert moment <= articles(database) < len(whole), "it must be killed in the middle"
     finished(other, warc)
     have = lines(other)

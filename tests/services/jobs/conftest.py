@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from local_servers.running import free_port
 
 from newsportal.errors import RunnerUnavailable
 from newsportal.services.jobs.scrapyd import Server, Target
@@ -43,9 +43,7 @@ class Scrapyd:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        with closing(socket.socket()) as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        self.port = free_port()  # no connection takes it while the server is away
         self.url = f"http://127.0.0.1:{self.port}"
         self.target = Target(self.url, "newsportal", USER, PASSWORD)
         self.server = Server(self.target)
@@ -128,7 +126,7 @@ def rows(database: Path, query: str) -> list[tuple[Any, ...]]:
     """Of a store; none while there is none."""
     if not database.exists():
         return []
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)) as connection:
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=600)) as connection:
         try:
             return connection.execute(query).fetchall()
         except sqlite3.OperationalError as error:

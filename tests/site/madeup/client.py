@@ -16,7 +16,7 @@ Answer = tuple[int, dict[str, str], bytes]
 def get(url: str, method: str = "GET", **headers: str) -> Answer:
     """One request without redirects: status, headers (names in lower case), body. Headers are written as ``If_None_Match="x"``."""
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=600)
     try:
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request(method, target, headers={name.replace("_", "-"): value for name, value in headers.items()})

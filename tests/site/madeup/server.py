@@ -6,9 +6,9 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -85,6 +85,8 @@ class MadeUpWeb:
         self._visits: list[Visit] = []
         self._counts: Counter[tuple[str, str]] = Counter()
         self._faults: list[Fault] = []
+        self._held: frozenset[str] = frozenset()
+        self._let_go = threading.Event()
 
     def start(self) -> MadeUpWeb:
         """Bind all ports and serve. Raises ``OSError`` when a port is taken; then nothing is left open."""
@@ -153,6 +155,17 @@ class MadeUpWeb:
         with self._lock:
             self._faults.append(Fault(path, site, times, status, tuple((name.replace("_", "-"), value) for name, value in headers.items())))
 
+    @contextmanager
+    def holding(self, addresses: Collection[str]) -> Iterator[None]:
+        """Answer these addresses at the end of the ``with`` only, so that a crawl cannot end before."""
+        self._let_go.clear()
+        self._held = frozenset(addresses)
+        try:
+            yield
+        finally:
+            self._held = frozenset()
+            self._let_go.set()
+
     def reset(self) -> None:
         """Forget requests, counters and faults: the captcha engine and the flaky page begin anew."""
         with self._lock:
@@ -162,6 +175,8 @@ class MadeUpWeb:
 
     def _answer(self, site: str, method: str, target: str, headers: Mapping[str, str]) -> Response | None:
         """What to send; ``None`` closes the connection."""
+        if self.addresses[site] + target in self._held:
+            self._let_go.wait()
         path = urlsplit(target).path
         with self._lock:
             fault = next((fault for fault in self._faults if fault.hits(site, target)), None)
