@@ -23,7 +23,7 @@ Minutes = Annotated[float, Field(gt=0, le=43_200)]  # up to 30 days
 class Part(BaseModel):
     """A mapping of the file: frozen, unknown keys refused, and ``key:`` without a value means that the key is not given."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, validate_default=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True, validate_default=True)
 
     @model_validator(mode="before")
     @classmethod

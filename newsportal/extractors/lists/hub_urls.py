@@ -94,7 +94,6 @@ ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")  # a run at once: ``unquote`` take
 MAX_URL_CHARS = 2_048  # longer addresses are not those of articles
 JUDGED_CHARS = 512  # what is looked at of an address; bounds the work of every pattern
 
-
 Value = TypeVar("Value")
 
 
