@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from elasticsearch import NotFoundError
 
 from newsportal.errors import SearchError, SearchUnavailable, ServerUnavailable, StoreError
-from newsportal.search import elastic_building, suggesting
+from newsportal.search import elastic_building, match, suggesting
 from newsportal.search.base import Hit, Query, Results, Status
 from newsportal.search.counting import here, in_order
 from newsportal.search.docs import renew
@@ -23,52 +23,38 @@ from newsportal.search.elastic_building import Generations
 from newsportal.search.elastic_connection import Connection
 from newsportal.search.elastic_layout import OFFER_BREAK
 from newsportal.search.highlight import hit
-from newsportal.search.match import (
-    READINGS,
-    TITLE_BONUS,
-    TITLE_WEIGHT,
-    WIDEN_BELOW,
-    Clause,
-    Match,
-    ParsedQuery,
-    Place,
-    compile_terms,
-    in_title,
-    parse,
-    relevance,
-)
 from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.store.store import Store
 from newsportal.text.words import signature
 
 RANK = 1024.0  # what a reading adds to the score of a hit: more than all words together earn (32 words of at most some 30 each)
-FIELDS: dict[Place, str] = {"labels": "labels", "grams": "grams", "title_grams": "title_grams"}
+FIELDS: dict[match.Place, str] = {"labels": "labels", "grams": "grams", "title_grams": "title_grams"}
 """The field of exact values of a place; a name that is not here has ``in_NAME``."""
 
 
-def ranked(match: Match) -> dict[str, Any]:
-    """What ``match`` asks for; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
-    must = [clause(one) for one in match.needed if one.place in ("text", "title")]
-    exact = [clause(one) for one in match.needed if one.place not in ("text", "title")]
+def ranked(wanted: match.Match) -> dict[str, Any]:
+    """What ``wanted`` asks for; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
+    must = [clause(one) for one in wanted.needed if one.place in ("text", "title")]
+    exact = [clause(one) for one in wanted.needed if one.place not in ("text", "title")]
     bonus = []
-    if words := in_title(match.needed):
-        bonus.append({"constant_score": {"filter": clause(Clause("title_grams", words)), "boost": TITLE_BONUS}})
+    if words := match.in_title(wanted.needed):
+        bonus.append({"constant_score": {"filter": clause(match.Clause("title_grams", words)), "boost": match.TITLE_BONUS}})
     return {
         "bool": {
             "must": must,
-            "filter": [*exact, *(phrase(field, order) for field, order in match.phrases)],
-            "must_not": [clause(one) for one in match.without],
+            "filter": [*exact, *(phrase(field, order) for field, order in wanted.phrases)],
+            "must_not": [clause(one) for one in wanted.without],
             "should": bonus,
             "minimum_should_match": 0,
         }
     }
 
 
-def clause(asked: Clause) -> dict[str, Any]:
+def clause(asked: match.Clause) -> dict[str, Any]:
     operator = "or" if asked.any_of else "and"
     joined = " ".join(asked.words)
     if asked.place == "text":
-        return {"combined_fields": {"query": joined, "fields": [f"title_words^{TITLE_WEIGHT:g}", "text_words"], "operator": operator}}
+        return {"combined_fields": {"query": joined, "fields": [f"title_words^{match.TITLE_WEIGHT:g}", "text_words"], "operator": operator}}
     if asked.place == "title":
         return {"match": {"title_words": {"query": joined, "operator": operator}}}
     field = FIELDS.get(asked.place, f"in_{asked.place}")
@@ -83,7 +69,7 @@ def phrase(field: str | None, order: str) -> dict[str, Any]:
     return {"bool": {"should": [{"match_phrase": {place: order.strip()}} for place in places], "minimum_should_match": 1}}
 
 
-def between(asked: ParsedQuery) -> dict[str, Any] | None:
+def between(asked: match.ParsedQuery) -> dict[str, Any] | None:
     """The bounds of time, in microseconds since 1970."""
     bounds = {name: (moment - EPOCH) // MICROSECOND for name, moment in (("gte", asked.since), ("lt", asked.until)) if moment is not None}
     return {"range": {"moment": bounds}} if bounds else None
@@ -100,7 +86,7 @@ Ask = Callable[[dict[str, Any]], Mapping[str, Any]]  # the arguments of the clie
 
 
 def find(ask: Ask, query: Query) -> Results:
-    asked = parse(query)
+    asked = match.parse(query)
     if asked.empty:
         return Results((), 0)
     question, answer, rank = _answered(ask, query, asked)
@@ -113,21 +99,21 @@ def find(ask: Ask, query: Query) -> Results:
     return Results(shown, total, asked.words, in_order(facets), loose=total > 0 and rank == 0)
 
 
-def _answered(ask: Ask, query: Query, asked: ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
+def _answered(ask: Ask, query: Query, asked: match.ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
     """The strictest reading that finds enough, with what only a wider one finds behind it: what was asked, the answer, the last reading."""
-    matches: list[tuple[int, Match]] = []
-    for rank, reading in READINGS:
-        matches.append((rank, compile_terms(asked, query, reading)))
+    matches: list[tuple[int, match.Match]] = []
+    for rank, reading in match.READINGS:
+        matches.append((rank, match.compile_terms(asked, query, reading)))
         # each article is scored by the first reading that it meets; the rank of the reading counts before all else
         readings = [
-            {"bool": {"must": [ranked(match), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(match)]}}
-            for rank, match in matches
+            {"bool": {"must": [ranked(wanted), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(wanted)]}}
+            for rank, wanted in matches
         ]
         bounds = between(asked)
         question = {"bool": {"must": [{"dis_max": {"queries": readings}}], "filter": [bounds] if bounds else []}}
         answer = ask(_body(question, query))
         found = answer["hits"]["total"]["value"]
-        if found >= WIDEN_BELOW or (reading == "grams" and found):
+        if found >= match.WIDEN_BELOW or (reading == "grams" and found):
             break
     return question, answer, rank
 
@@ -182,7 +168,7 @@ def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]
 def _hit(found: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
     article = found["_source"]
     rank, score = divmod(float(found["_score"]), RANK)
-    return hit(article, relevance(int(rank), score), folded.get(article["story_id"], 0), words)
+    return hit(article, match.relevance(int(rank), score), folded.get(article["story_id"], 0), words)
 
 
 def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:

@@ -8,48 +8,34 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from newsportal.search import match
 from newsportal.search.base import Query, Results
 from newsportal.search.counting import Candidate, facets, groups
 from newsportal.search.highlight import hit
 from newsportal.search.layout import PLACES, first_place, unpack
-from newsportal.search.match import (
-    CLOSE,
-    READINGS,
-    TITLE_BONUS,
-    TITLE_WEIGHT,
-    WIDEN_BELOW,
-    Clause,
-    Match,
-    ParsedQuery,
-    Place,
-    compile_terms,
-    in_title,
-    parse,
-    relevance,
-)
 from newsportal.search.words import sequence
 from newsportal.store.columns import EPOCH, MICROSECOND
 
-COLUMNS: dict[Place, str] = {"text": "{title body} : ", "grams": "", "title_grams": ""}
+COLUMNS: dict[match.Place, str] = {"text": "{title body} : ", "grams": "", "title_grams": ""}
 """Where a clause looks within its table; a place that is not here is a column of its own name."""
 
-TABLES: dict[Place, str] = {"grams": "grams", "title_grams": "title_grams"}  # the table of a place, words if it is not here
+TABLES: dict[match.Place, str] = {"grams": "grams", "title_grams": "title_grams"}  # the table of a place, words if it is not here
 
 
-def expressions(match: Match) -> list[tuple[str, list[str], list[str]]]:
+def expressions(wanted: match.Match) -> list[tuple[str, list[str], list[str]]]:
     """Table, what is needed and what is unwanted there, of those tables that are asked at all; the first one leads."""
     tables = []
     for table in ("words", "grams", "title_grams"):
         needed, without = (
             [expression(clause) for clause in clauses if TABLES.get(clause.place, "words") == table]
-            for clauses in (match.needed, match.without)
+            for clauses in (wanted.needed, wanted.without)
         )
         if needed or without:
             tables.append((table, needed, without))
     return sorted(tables, key=lambda one: not one[1])
 
 
-def expression(clause: Clause) -> str:
+def expression(clause: match.Clause) -> str:
     words = (" OR " if clause.any_of else " AND ").join(f'"{word}"' for word in clause.words)
     return f"{COLUMNS.get(clause.place, f'{clause.place} : ')}({words})"
 
@@ -67,7 +53,7 @@ MAX_CANDIDATES = 2_000
 """Relevance, totals and facets speak of the newest matches up to this number; ``Results.capped`` tells when there are more."""
 
 MAX_VERIFIED = 500  # newest candidates whose texts are read to see whether a phrase is really there
-WEIGHTS = f"{TITLE_WEIGHT}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0"  # bm25 weights of title, body, the names and the labels
+WEIGHTS = f"{match.TITLE_WEIGHT}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0"  # bm25 weights of title, body, the names and the labels
 SLACK = 3600 * PLACES  # how far behind its second an article may have found a free rowid
 LAST_CHARACTER = "\U0010ffff"
 
@@ -75,7 +61,7 @@ EARLIEST, LATEST = -(2**62), 2**53
 
 
 def find(connection: Connection, generation: int, query: Query) -> Results:
-    asked = parse(query)
+    asked = match.parse(query)
     if asked.empty:
         return Results((), 0)
     found, capped = _candidates(connection, generation, query, asked)
@@ -86,36 +72,38 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
     sql = f"SELECT d.*, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
     rows = ((connection.exec_driver_sql(sql, (group[0].rowid,)).mappings().one(), group) for group in page)
     hits = tuple(hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, asked.words) for row, group in rows)
-    loose = bool(found) and all(candidate.score < CLOSE for candidate in found)
+    loose = bool(found) and all(candidate.score < match.CLOSE for candidate in found)
     return Results(hits, len(grouped), asked.words, facets(grouped, query.zone), capped, loose)
 
 
-def _candidates(connection: Connection, generation: int, query: Query, asked: ParsedQuery) -> tuple[list[Candidate], bool]:
+def _candidates(connection: Connection, generation: int, query: Query, asked: match.ParsedQuery) -> tuple[list[Candidate], bool]:
     """Matches under the strictest reading that finds enough, then those that only a wider one found."""
     found: dict[int, Candidate] = {}
     capped = False
-    for rank, reading in READINGS:
-        if len(found) >= WIDEN_BELOW or (reading == "any" and found):
+    for rank, reading in match.READINGS:
+        if len(found) >= match.WIDEN_BELOW or (reading == "any" and found):
             break
-        match = compile_terms(asked, query, reading)
-        rows, full = _matches(connection, generation, asked, match, scored=query.sort == "relevance")
-        titled = _in_title(connection, generation, in_title(match.needed)) if query.sort == "relevance" else set()
+        wanted = match.compile_terms(asked, query, reading)
+        rows, full = _matches(connection, generation, asked, wanted, scored=query.sort == "relevance")
+        titled = _in_title(connection, generation, match.in_title(wanted.needed)) if query.sort == "relevance" else set()
         capped = capped or full
         for rowid, score, *shown in rows:
             if rowid not in found:
-                earned = relevance(rank, score + TITLE_BONUS if rowid in titled else score) if score or titled else float(rank)
+                earned = match.relevance(rank, score + match.TITLE_BONUS if rowid in titled else score) if score or titled else float(rank)
                 found[rowid] = Candidate(rowid, earned, *shown)
     return list(found.values()), capped
 
 
-def _matches(connection: Connection, generation: int, asked: ParsedQuery, match: Match, *, scored: bool) -> tuple[Sequence[Any], bool]:
+def _matches(
+    connection: Connection, generation: int, asked: match.ParsedQuery, wanted: match.Match, *, scored: bool
+) -> tuple[Sequence[Any], bool]:
     """The newest matches (the columns of :class:`Candidate`, the score as bm25 gives it), and whether there may be others."""
-    sql, values = _statement(generation, asked, match, scored=scored)
+    sql, values = _statement(generation, asked, wanted, scored=scored)
     rows: Sequence[Any] = connection.connection.cursor().execute(sql, values).fetchall()  # plain tuples: there may be thousands
     full = len(rows) >= MAX_CANDIDATES
-    if match.phrases:
+    if wanted.phrases:
         full = full or len(rows) > MAX_VERIFIED
-        rows = _with_phrases(connection, generation, rows[:MAX_VERIFIED], match.phrases)
+        rows = _with_phrases(connection, generation, rows[:MAX_VERIFIED], wanted.phrases)
     return rows, full
 
 
@@ -125,12 +113,12 @@ def _in_title(connection: Connection, generation: int, words: tuple[str, ...]) -
         return set()
     table = f"title_grams_{generation}"
     sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT {MAX_CANDIDATES}"  # noqa: S608
-    return set(connection.exec_driver_sql(sql, (expression(Clause("title_grams", words)),)).scalars())
+    return set(connection.exec_driver_sql(sql, (expression(match.Clause("title_grams", words)),)).scalars())
 
 
-def _statement(generation: int, asked: ParsedQuery, match: Match, *, scored: bool) -> tuple[str, list[str | int]]:
+def _statement(generation: int, asked: match.ParsedQuery, wanted: match.Match, *, scored: bool) -> tuple[str, list[str | int]]:
     """The newest matches with what is needed to rank, collapse and count them. ``scored``: bm25 walks through all matches of each word."""
-    (first, needed, without), *others = expressions(match)
+    (first, needed, without), *others = expressions(wanted)
     main = f"{first}_{generation}"
     filters = [(f"{table}_{generation}", "IN", all_but(some, but)) for table, some, but in others if some]
     filters += [(f"{table}_{generation}", "NOT IN", any_of(but)) for table, some, but in others if not some]

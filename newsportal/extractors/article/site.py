@@ -182,17 +182,22 @@ def write_knowledge(knowledge: SiteKnowledge) -> str:
     return json.dumps({"format": FORMAT, "version": VERSION, "pages": pages}, ensure_ascii=False, separators=(",", ":"))
 
 
-def read_knowledge(text: str) -> SiteKnowledge:
-    """The knowledge behind ``text``. Raises ``LibraryError`` that says what is wrong."""
+def read_saved(text: str, form: str, version: int, what: str) -> dict[str, Any]:
+    """JSON that was saved with this format and version. Raises ``LibraryError`` that says what is wrong; ``what`` it should be."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise LibraryError(f"not what is known of sites: {error}") from error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise LibraryError("not what is known of sites: it is some other JSON")
-    if found.get("version") != VERSION:
-        raise LibraryError(f"what is known of sites in version {found.get('version')!r}; this newsportal reads version {VERSION}")
-    pages = found.get("pages")
+        raise LibraryError(f"no {what}: {error}") from error
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise LibraryError(f"no {what}: it is some other JSON")
+    if found.get("version") != version:
+        raise LibraryError(f"{what} of version {found.get('version')!r}; this newsportal reads version {version}")
+    return found
+
+
+def read_knowledge(text: str) -> SiteKnowledge:
+    """The knowledge behind ``text``. Raises ``LibraryError`` that says what is wrong."""
+    pages = read_saved(text, FORMAT, VERSION, "knowledge of sites").get("pages")
     if not isinstance(pages, list) or len(pages) > MAX_SITES * MAX_PAGES:
         raise LibraryError("what is known of sites is broken: 'pages' is no list, or too long")
     knowledge = SiteKnowledge()

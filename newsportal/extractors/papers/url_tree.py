@@ -29,7 +29,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from newsportal.errors import LibraryError, NotApplicable
-from newsportal.extractors.article.site import put_last, site_of
+from newsportal.extractors.article.site import put_last, read_saved, site_of
 from newsportal.extractors.article.template import MAX_TEXTS, Layout, Survey, Template, compare, content_of, path_to, read_structure, survey
 from newsportal.extractors.papers.common import answer_of_link
 from newsportal.items import Extraction, Link
@@ -276,15 +276,7 @@ def plain(directory: Directory, template: Template) -> dict[str, Any]:
 
 def read_library(text: str) -> Library:
     """The library behind ``text``. Raises ``LibraryError`` that says what is wrong."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise LibraryError(f"no template library: {error}") from error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise LibraryError("no template library: it is some other JSON")
-    if found.get("version") != VERSION:
-        raise LibraryError(f"a template library of version {found.get('version')!r}; this newsportal reads version {VERSION}")
-    library = Library()
+    found, library = read_saved(text, FORMAT, VERSION, "template library"), Library()
     try:
         for site in _list(found, "sites", MAX_SITES):
             library.sites[_text(site, "site")] = _read_branch(site)
