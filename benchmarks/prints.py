@@ -13,8 +13,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from newsportal.extractors.images.head import look
-from newsportal.extractors.images.print import FLAT, LOW, distance, phash, print_of
-from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+from newsportal.extractors.images.thumbnails import FLAT, FULL_SIDE, LOW, THUMB_SIDE, distance, phash, print_of, rewritten
 
 Picture = Image.Image
 WIDTH, HEIGHT = 480, 320

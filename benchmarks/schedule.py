@@ -24,7 +24,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 from newsportal.items.visits import MAX_PUBLISHED, Visit
-from newsportal.schedule import Past, Rules, next_visit, price
+from newsportal.schedule import next_visit
+from newsportal.schedule.learnt import price
+from newsportal.schedule.policies import Past, Rules
 
 ZONE = timezone(timedelta(hours=8))
 BEGIN = datetime(2026, 3, 2, tzinfo=ZONE)  # a Monday

@@ -18,14 +18,9 @@ from newsportal.cli.search import end
 from newsportal.errors import NewsportalError
 from newsportal.events.rising import PAST
 from newsportal.messages import did_you_mean, format_time
-from newsportal.services.boards import Board as HotBoard
-from newsportal.services.boards import as_dict as board_row
-from newsportal.services.boards import compile_boards
+from newsportal.services.boards import ENTRIES, HotBoard, RisingBoard, board_row, compile_board, compile_boards, rising_row
 from newsportal.services.briefing import DAY, EVENTS, Briefing, compile_briefing, day_range, passages
 from newsportal.services.briefing import as_dict as briefing_row
-from newsportal.services.rising import ENTRIES, compile_board
-from newsportal.services.rising import Board as RisingBoard
-from newsportal.services.rising import as_dict as rising_row
 from newsportal.text import clean
 
 Format = Literal["md", "html", "json"]
@@ -84,10 +79,7 @@ MOST_DAYS = 28
 def rising(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days to compare with the four weeks before.")] = 1,
-    at: Annotated[
-        str | None,
-        typer.Option(help="What rose on that day or at that time (2026-03-01T08:30)."),
-    ] = None,
+    at: Annotated[str | None, typer.Option(help="What rose on that day or at that time (2026-03-01T08:30).")] = None,
     count: Annotated[int, typer.Option(min=1, max=200, help="Events, and words, at most.")] = ENTRIES,
     as_json: AsJsonLine = False,
     sources: SourcesFile = None,

@@ -86,15 +86,9 @@ def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = (
         rows, headings = matrix(report)
         parts.append({"name": clean(name), "report": report, "headings": headings, "rows": rows, "dots": _dots(report)})
     return render(
-        "confusion.html",
-        __package__,
-        title=clean(title),
-        notes=[clean(str(note)) for note in notes],
-        figures=FIGURES,
-        lower=LOWER_IS_BETTER,
-        parts=parts,
-        side=SIDE,
-    )
+        "confusion.html", __package__, title=clean(title), notes=[clean(str(note)) for note in notes], figures=FIGURES,
+        lower=LOWER_IS_BETTER, parts=parts, side=SIDE,
+    )  # fmt: skip
 
 
 def _dots(report: Report) -> list[dict[str, Any]]:

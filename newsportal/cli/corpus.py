@@ -31,7 +31,7 @@ LEFT = {
     "dominant": "of sites that give enough of their label",
     "plenty": "of labels that have enough",
 }
-"""``choosing.Reason`` in words."""
+"""``gathering.Reason`` in words."""
 
 
 def import_(

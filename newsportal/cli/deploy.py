@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import marshal
 import os
+import py_compile
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from importlib.util import MAGIC_NUMBER, source_hash
 from io import BytesIO
 from pathlib import Path
+from py_compile import PycInvalidationMode
+from tempfile import TemporaryDirectory
 from typing import Annotated
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
 
@@ -68,7 +69,11 @@ def build(sources: bytes | None = None) -> bytes:
 
 def compiled(name: str, source: bytes) -> bytes:
     """A ``.pyc`` without a time (PEP 552): zipimport reads a zip's times in the server's zone. Another Python takes the source."""
-    return MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source) + marshal.dumps(compile(source, name, "exec", optimize=0))
+    with TemporaryDirectory() as folder:
+        file, made = Path(folder, "module.py"), Path(folder, "module.pyc")
+        file.write_bytes(source)
+        py_compile.compile(str(file), str(made), name, doraise=True, optimize=0, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+        return made.read_bytes()
 
 
 def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:

@@ -25,10 +25,8 @@ from newsportal.cli.output import count_items, pick, print_json, writable
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
 from newsportal.items import Article, Thread, content_id
-from newsportal.services.exchange import warc
 from newsportal.services.exchange.form import SCHEMA, Incoming, incoming, whole
-from newsportal.services.exchange.tables import read_csv, read_parquet, write_csv, write_parquet
-from newsportal.services.exchange.warc import write_warc
+from newsportal.services.exchange.tables import read_csv, read_parquet, read_warc, write_csv, write_parquet, write_warc
 from newsportal.sources import use_own_words
 from newsportal.store import open_store
 from newsportal.store.columns import storable
@@ -218,14 +216,9 @@ def _add_articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datet
 
 
 ENDINGS: Final = {
-    ".jsonl": Format.jsonl,
-    ".ndjson": Format.jsonl,
-    ".json": Format.jsonl,
-    ".csv": Format.csv,
-    ".parquet": Format.parquet,
-    ".warc": Format.warc,
-    ".warc.gz": Format.warc,
-}
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), Format.jsonl), ".csv": Format.csv, ".parquet": Format.parquet,
+    **dict.fromkeys((".warc", ".warc.gz"), Format.warc),
+}  # fmt: skip
 """How a file's name ends, and of what form it is then."""
 
 LONGEST: Final = 64 * 1024 * 1024  # bytes of the longest line: an article has at most 16 MB of text
@@ -286,7 +279,7 @@ def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
     if form is Format.warc:
         if file == "-":
             raise NewsportalError("a WARC file is not read from standard input; save it, and give its name")
-        yield from warc.read(Path(file))
+        yield from read_warc(Path(file))
         return
     with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
         if form is Format.parquet:

@@ -40,10 +40,7 @@ from newsportal.text import clean, dom
 
 Rows = Iterable[dict[str, Any]]
 Format = Annotated[str, typer.Option("--format", "-f", help="json: a line a page; markdown, text, html: bodies alone.")]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", help="Where to write (of a folder's bodies a folder); default: standard output."),
-]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write (of a folder's bodies a folder); default: standard output.")]
 BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
     "markdown": (".md", lambda row: markdown_of(row["html"] or "", row["title"])),
     "text": (".txt", lambda row: row["text"] or ""),
@@ -133,10 +130,7 @@ def extract(
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(EXTRACTORS)}.")] = "best",
     form: Format = "json",
     out: Out = None,
-    library: Annotated[
-        Path | None,
-        typer.Option("--library", help="Where best or url_tree keeps what it learns of sites."),
-    ] = None,
+    library: Annotated[Path | None, typer.Option("--library", help="Where best or url_tree keeps what it learns of sites.")] = None,
     render: Annotated[bool, typer.Option("--render", help="Render an address in a browser.")] = False,
 ) -> None:
     """Read the main content of pages, one JSON line each; from an address over all its pages. A page without content gives "error"."""
@@ -246,18 +240,11 @@ def _failure(name: str | None, url: str | None, algorithm: str, why: str) -> dic
 
 def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]:
     return {
-        "url": found.canonical or url,
-        **pick(found, "title", "text", "kind", "kind_probability"),
-        "published": found.published.isoformat() if found.published else None,
-        "author": found.author,
-        "source": found.origin,
-        "language": found.language,
-        "images": [image.url for image in found.images],
-        "algorithm": found.algorithm or algorithm,
-        "pages": list(found.pages),
-        "confidence": found.confidence,
-        "html": found.html,
-    }
+        "url": found.canonical or url, **pick(found, "title", "text", "kind", "kind_probability"),
+        "published": found.published.isoformat() if found.published else None, "author": found.author, "source": found.origin,
+        "language": found.language, "images": [image.url for image in found.images], "algorithm": found.algorithm or algorithm,
+        "pages": list(found.pages), "confidence": found.confidence, "html": found.html,
+    }  # fmt: skip
 
 
 def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:

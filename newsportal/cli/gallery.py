@@ -117,21 +117,12 @@ def _read(page: Page) -> GalleryPage:
 def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], following: str | None) -> dict[str, Any]:
     """A story as a line has it. ``pages`` of a saved page are those that it names, of an address those that were read."""
     return {
-        "id": name,
-        "url": url,
-        "title": story.title,
-        "images": [pick(image, "url", "caption", "width", "height") for image in story.images],
-        "text": story.text,
-        "published": story.published.isoformat() if story.published else None,
-        "author": story.author,
-        "source": story.origin,
-        "language": story.language,
-        "pages": list(pages) or [page for page in story.pages if page != UNKNOWN],
-        "next": following,
-        "total": story.total,
-        "missing": list(story.missing),
-        "complete": story.complete,
-    }
+        "id": name, "url": url, "title": story.title,
+        "images": [pick(image, "url", "caption", "width", "height") for image in story.images], "text": story.text,
+        "published": story.published.isoformat() if story.published else None, "author": story.author, "source": story.origin,
+        "language": story.language, "pages": list(pages) or [page for page in story.pages if page != UNKNOWN], "next": following,
+        "total": story.total, "missing": list(story.missing), "complete": story.complete,
+    }  # fmt: skip
 
 
 def _failure(name: str, url: str | None, why: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 from newsportal.errors import EgressDenied
 from newsportal.items.report import Run
 from newsportal.messages import did_you_mean
-from newsportal.net import egress
 from newsportal.sources import Sources
 from newsportal.sources.places import Place
 
@@ -70,6 +69,8 @@ def hosts(known: Sources) -> list[str]:
 
 
 def resolvable_hosts(known: Sources) -> list[str]:
+    from newsportal.net import egress
+
     policy, found = egress.Policy(allow_private=tuple(known.politeness.allow_private)), []
     for host in hosts(known):
         try:

@@ -97,9 +97,7 @@ def compare(
 
 
 def activate(
-    name: CorpusName,
-    version: Annotated[int, typer.Argument(metavar="VERSION", help="Its number.")],
-    sources: SourcesFile = None,
+    name: CorpusName, version: Annotated[int, typer.Argument(metavar="VERSION", help="Its number.")], sources: SourcesFile = None
 ) -> None:
     """Put a version to use."""
     with open_record(sources) as (_, store):
@@ -143,8 +141,7 @@ def train(
     held_out: Annotated[float, typer.Option(min=0, max=0.5, help="Share of each label held back for measuring.")] = SHARE,
     report: Annotated[Path | None, typer.Option(help="Also write an HTML report there.")] = None,
     activate: Annotated[
-        bool | None,
-        typer.Option("--activate/--no-activate", help="Use the version; default: unless it is worse than the present one."),
+        bool | None, typer.Option("--activate/--no-activate", help="Use the version; default: unless it is worse than the present one.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     form: Annotated[str, typer.Option("--format", help=f"Of FILE; one of: {', '.join(FORMS)}.")] = "auto",

@@ -125,13 +125,9 @@ def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any
         row |= {"left_out": picture.refused or (None if kept else picture.frequent), "since": None if kept else picture.since}
         often.append(row | {"kept": kept})
     return {
-        **pick(census, "pictures", "stories"),
-        "looked_at": census.looked,
-        "refused": census.refused,
-        "left_out": census.frequent,
-        "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit},
-        "often": often,
-    }
+        **pick(census, "pictures", "stories"), "looked_at": census.looked, "refused": census.refused, "left_out": census.frequent,
+        "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": often,
+    }  # fmt: skip
 
 
 def _mark(store: Store, url: str, reason: str) -> int:

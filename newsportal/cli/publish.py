@@ -249,12 +249,9 @@ def after_crawl(known: Sources, say: Say) -> None:
 def summary(tally: Tally) -> str | None:
     """What came of a target, in a line; ``None`` if there is nothing to tell."""
     counts = {
-        "published": tally.published,
-        "revised": tally.revised,
-        "taken back": tally.withdrawn,
-        "failed": tally.failed,
+        "published": tally.published, "revised": tally.revised, "taken back": tally.withdrawn, "failed": tally.failed,
         "put off": tally.put_off,
-    }
+    }  # fmt: skip
     parts = [f"{number} {what}" for what, number in counts.items() if number]
     parts += [f"it is away: {tally.away}; what is new waits"] if tally.away else []
     parts += [f"nothing can be published there: {tally.unfit}"] if tally.unfit else []

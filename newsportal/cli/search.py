@@ -91,14 +91,9 @@ def end(text: str | None, option: str = "--until") -> datetime | None:
 
 def plain(hit: Hit) -> dict[str, Any]:
     return {
-        "id": hit.id,
-        "story": hit.story_id,
-        **pick(hit, "url", "title"),
-        "snippet": unescape(MARK.sub(r"\1", hit.snippet_html)),
-        **pick(hit, "site", "published"),
-        "score": round(hit.score, 4),
-        "folded": hit.folded,
-    }
+        "id": hit.id, "story": hit.story_id, **pick(hit, "url", "title"), "snippet": unescape(MARK.sub(r"\1", hit.snippet_html)),
+        **pick(hit, "site", "published"), "score": round(hit.score, 4), "folded": hit.folded,
+    }  # fmt: skip
 
 
 def show(results: Results, console: Console) -> None:

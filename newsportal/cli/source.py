@@ -237,23 +237,14 @@ def health_row(row: Judged) -> dict[str, Any]:
     verdict, figures, pace = row.health, row.health.figures, row.health.cadence
     gaps = pace if pace and pace.gaps else None
     return {
-        **pick(row.source, "key", "name"),
-        **pick(verdict, "state", "cause"),
-        "code": verdict.reason().code,
-        "reason": str(verdict.reason()),
-        "remedy": str(remedy) if (remedy := verdict.remedy()) else None,
-        "since": verdict.since,
-        "not_before": verdict.not_before(),
-        **pick(figures, "last_visit", "last_success"),
-        "last_new": pace.last if pace else None,
-        "failures_in_row": figures.streak,
-        "usual_gap": gaps and gaps.usual,
-        "longest_gap": gaps and gaps.longest,
-        "silence": pace.silence if pace else None,
-        "silence_probability": gaps and gaps.probability,
+        **pick(row.source, "key", "name"), **pick(verdict, "state", "cause"), "code": verdict.reason().code,
+        "reason": str(verdict.reason()), "remedy": str(remedy) if (remedy := verdict.remedy()) else None, "since": verdict.since,
+        "not_before": verdict.not_before(), **pick(figures, "last_visit", "last_success"), "last_new": pace.last if pace else None,
+        "failures_in_row": figures.streak, "usual_gap": gaps and gaps.usual, "longest_gap": gaps and gaps.longest,
+        "silence": pace.silence if pace else None, "silence_probability": gaps and gaps.probability,
         "articles": pick(figures, "read", "stored", "repeats", "shaky", "garbled") | {"failed": dict(figures.failed)},
         "days": list(row.days),
-    }
+    }  # fmt: skip
 
 
 def day_bars(days: tuple[int, ...]) -> str:

@@ -51,9 +51,7 @@ def fold(
 
 
 def unfold(
-    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="Its id.")],
-    as_json: AsJson = False,
-    sources: SourcesFile = None,
+    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="Its id.")], as_json: AsJson = False, sources: SourcesFile = None
 ) -> None:
     """Take an article out of its story into one of its own. Undo it with fold."""
     with editing(sources) as editor:

@@ -121,7 +121,7 @@ def _read_of_site(
     best = Best()
     for page, lines in pages.items():
         best.knowledge.remember(page, lines)
-    found, after = read(PageReader(best, rule), *given), best.knowledge.page(url)
+    found, after = read(PageReader(best, rule), *given), best.knowledge.of_site(url).get(url)
     return found, None if after is pages.get(url) else after
 
 

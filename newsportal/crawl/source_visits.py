@@ -18,7 +18,7 @@ from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
 from newsportal.logs import warned
-from newsportal.schedule import Rules, freshness, policies
+from newsportal.schedule import freshness, policies
 from newsportal.schedule.health import change, health, merge_visits
 from newsportal.schedule.websub import link_targets
 from newsportal.sources import timing
@@ -40,7 +40,7 @@ class Timing:
         self._worth: float | None = None
         self._priced: float | None = None
 
-    def rules(self, source: Any) -> Rules:
+    def rules(self, source: Any) -> policies.Rules:
         return timing.rules(self._tracker.sources, source, self._worth)
 
     def due_at(self, source: Any, state: SourceState, now: datetime) -> datetime:

@@ -189,22 +189,8 @@ def from_dict(plain: Mapping[str, object]) -> Run:
     )
 
 
-HEADINGS = {
-    "source": "source",
-    "list_pages": "lists",
-    "entries": "entries",
-    "known": "known",
-    "repeated": "again",
-    "new": "new",
-    "fetched": "fetched",
-    "parsed": "parsed",
-    "stored": "stored",
-    "folded": "folded",
-    "same": "same",
-    "failures": "failed",
-    "left": "left",
-    "took": "time",
-}
+_COLUMNS = "source list_pages entries known repeated new fetched parsed stored folded same failures left took".split()
+HEADINGS = {name: name for name in _COLUMNS} | {"list_pages": "lists", "repeated": "again", "failures": "failed", "took": "time"}
 """Columns of the table as text: attribute of a row, heading."""
 
 SELDOM = frozenset({"known", "repeated", "same", "left", "took"})

@@ -36,11 +36,10 @@ from newsportal.portal.desk import (
     source_form,
     source_trials,
     sources_yaml,
-    suggestions,
     topics,
 )
 from newsportal.portal.desk import sources as sources_page
-from newsportal.portal.desk.suggestions import Suggesting
+from newsportal.portal.desk.sources import Suggesting
 from newsportal.portal.desk.trial_runner import Looks
 from newsportal.portal.guard import LOCAL_HOSTS, RequestGuard
 from newsportal.portal.mcp import route
@@ -61,7 +60,6 @@ from newsportal.portal.reading import (
     search,
     story,
     story_lists,
-    web_app,
 )
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
@@ -75,16 +73,16 @@ from newsportal.sources import Sources
 from newsportal.store.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
-    *(page.router for page in (front_page, web_app, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is no topic
+    *(page.router for page in (front_page, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is no topic
     *(page.router for page in (story_lists, photos, compilations, assistant, events, editing, articles)),
     *(page.router for page in (story, for_you, alerts, search, marks, runs, system, overview, login, people)),
     *(page.router for page in (sources_page, source_trials, sources_yaml, source_form)),  # the last: other addresses would be keys
-    *(page.router for page in (publishing, suggestions, topics, categories, corpora, extraction_rules)),
+    *(page.router for page in (publishing, topics, categories, corpora, extraction_rules)),
     *(publishing.targets_router, categories.methods_router, jobs.router, picture_router, marks.open_router, greader.router, route.router),
 )
 """The pages. A new one is a file in the package of its feature and a name here. Each asks for the right to read, too."""
 
-OPEN: tuple[APIRouter, ...] = (login.open_router, web_app.open_router, health.router, websub.router, greader.open_router, fever.router)
+OPEN: tuple[APIRouter, ...] = (login.open_router, front_page.open_router, health.router, websub.router, greader.open_router, fever.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that carry a digest of what they show

@@ -19,10 +19,9 @@ from newsportal.portal import navigation
 from newsportal.portal.access import RateLimit, address_of, may, signed
 from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
-from newsportal.portal.navigation import Entry
+from newsportal.portal.navigation import Entry, Site, site_of
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.reading.front_cache import Fronts
-from newsportal.portal.site import Site, site_of
 from newsportal.portal.ttl_cache import BackgroundCache, Compilations, CostlyValue, T, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index

@@ -1,17 +1,21 @@
 """The ways to the portal's pages, in the order in which they stand: above every page (``READING``), in the menu of the account
 (``ACCOUNT``), along the foot of a telephone (``BAR``), and at the side of the desk (``DESK``, ``templates/desk.html``).
 
-A new page is a file in the package of its feature and a line here.
+A new page is a file in the package of its feature and a line here. And what every page shows of ``sources.yaml``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from newsportal.portal.language import _
 from newsportal.services.accounts import Right
+from newsportal.sources import Sources
+from newsportal.sources.parts import Recommending
 
 if TYPE_CHECKING:
     from newsportal.portal.context import Visit
@@ -93,3 +97,30 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         Entry("/account", _("Your account"), Right.KEEP),
     )),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    title: str
+    language: str
+    zone: tzinfo
+    topics: tuple[str, ...]
+    url: str | None  # the address readers use, without a slash at the end
+    recommendation: Recommending
+    publishes: tuple[str, ...]  # names of the publishing targets
+    members: bool  # only people who are signed in may read
+
+    @property
+    def recommends(self) -> bool:
+        """False: nothing is recorded of readers, and nothing is recommended."""
+        return self.recommendation.enabled
+
+
+def site_of(sources: Sources) -> Site:
+    portal = sources.portal
+    return Site(
+        title=portal.title or "newsportal", language=portal.language, zone=ZoneInfo(portal.timezone),
+        topics=tuple(topic.name for topic in sources.topics), url=portal.url.rstrip("/") if portal.url else None,
+        recommendation=sources.recommendation, publishes=tuple(target.name for target in sources.publish),
+        members=portal.reading == "members",
+    )  # fmt: skip

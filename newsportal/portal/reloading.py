@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from newsportal.errors import SourcesError
 from newsportal.portal.context import Portal
-from newsportal.portal.desk.suggestions import Suggesting
+from newsportal.portal.desk.sources import Suggesting
 from newsportal.portal.reading.picture_proxy import PictureProxy
 from newsportal.portal.websub import Subscriber
 from newsportal.services.periodic import PeriodicThread
@@ -73,12 +73,9 @@ def renewed(before: Portal, known: Sources) -> Portal:
     first = before.first or before.config  # what the file said when store and index were opened
     same = all(getattr(before.config, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
-        before,
-        config=known,
-        broken=(),
-        waiting=tuple(key for part, key in FIXED.items() if getattr(first, part) != getattr(known, part)),
+        before, config=known, broken=(), waiting=tuple(key for part, key in FIXED.items() if getattr(first, part) != getattr(known, part)),
         picture_proxy=before.picture_proxy if same else PictureProxy.of(known),
-    )
+    )  # fmt: skip
     return carried(before, after)
 
 

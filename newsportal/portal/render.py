@@ -43,10 +43,7 @@ SIGNED = {**PERSONAL, "cache-control": "private, no-store"}  # whose turn at the
 def environment(language: str, script: str = "original") -> Environment:
     """The templates in ``language``, what was crawled in ``script``. Everything is escaped except what ``safe_text`` marks as safe."""
     made = Environment(
-        loader=PackageLoader("newsportal.portal", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        extensions=["jinja2.ext.i18n"],
+        loader=PackageLoader("newsportal.portal", "templates"), autoescape=True, undefined=StrictUndefined, extensions=["jinja2.ext.i18n"]
     )
     words = translations(language)
     made.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension's method

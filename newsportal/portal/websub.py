@@ -71,11 +71,9 @@ class Subscriber(PeriodicThread):
                 mode = "unsubscribe" if known.leaving else "subscribe"
                 body = form(mode, f"{(self._sources.portal.url or '').rstrip('/')}/websub/{known.token}", known.topic, known.secret)
                 headers = {
-                    "user-agent": self._sources.user_agent,
-                    "content-type": "application/x-www-form-urlencoded",
-                    "content-length": str(len(body)),
-                    "accept": "*/*",
-                }
+                    "user-agent": self._sources.user_agent, "content-type": "application/x-www-form-urlencoded",
+                    "content-length": str(len(body)), "accept": "*/*",
+                }  # fmt: skip
                 try:
                     answer = await exchange("POST", known.hub, headers, body, MAX_ANSWER)
                 except (EgressDenied, FetchFailed) as error:

@@ -14,31 +14,15 @@ from datetime import datetime
 from typing import Final
 
 from newsportal.messages import Message, joined
-from newsportal.schedule.learnt import learnt, price, strip
-from newsportal.schedule.policies import (
-    LONGEST,
-    SHORTEST,
-    USUAL,
-    Next,
-    Past,
-    Rules,
-    backed_off,
-    by_hours,
-    by_weight,
-    fixed,
-    hours_on,
-    minutes,
-    next_in,
-    period,
-)
-
-__all__ = ["LONGEST", "POLICIES", "SHORTEST", "USUAL", "Next", "Past", "Rules", "due", "hours_on", "next_visit", "period", "price", "strip"]
+from newsportal.schedule import policies
+from newsportal.schedule.learnt import learnt
+from newsportal.schedule.policies import Next, Past, Rules
 
 POLICIES: Final[Mapping[str, Callable[[Past, Rules, datetime], Next]]] = {
     "learnt": learnt,
-    "fixed": fixed,
-    "hours": by_hours,
-    "weight": by_weight,
+    "fixed": policies.fixed,
+    "hours": policies.by_hours,
+    "weight": policies.by_weight,
 }
 """The names that ``sources.yaml`` takes under ``schedule.policy``."""
 
@@ -47,8 +31,8 @@ def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
     """The moment of the next visit, not before ``now`` (aware), and why then."""
     past = past.until(now)
     found = POLICIES["fixed" if rules.interval else rules.policy](past, rules, now)
-    if past.last is not None and (wait := backed_off(past, rules)):
-        late = past.last + minutes(wait)
+    if past.last is not None and (wait := policies.backed_off(past, rules)):
+        late = past.last + policies.minutes(wait)
         if late > found.at:
             found = replace(found, at=late, why=Message("why.failed", times=past.failures, wait=round(wait)))
     if past.rest_until is not None and past.rest_until > found.at:
@@ -56,7 +40,7 @@ def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
     found = replace(found, at=max(found.at, now))
     if not rules.hours or found.at.astimezone(rules.zone).hour in rules.hours:
         return found
-    at = next_in(rules.hours, rules.zone, found.at, 0.0)
+    at = policies.next_in(rules.hours, rules.zone, found.at, 0.0)
     return replace(found, at=at, why=joined(found.why, Message("why.hours")))
 
 

@@ -13,23 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final, Literal, get_args
 
-from sqlalchemy import (
-    Column,
-    CompoundSelect,
-    Connection,
-    Integer,
-    MetaData,
-    Select,
-    String,
-    Table,
-    delete,
-    func,
-    insert,
-    inspect,
-    select,
-    union_all,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 from newsportal.errors import StoreError
@@ -43,17 +27,24 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 FORM: Final = 2  # of the file; one of another form is counted anew
 CHANGES: Final = 500  # rows of the change log that are counted in one transaction
 AT_ONCE: Final = 20  # transactions of one call: who calls is asked to end in between
-METADATA = MetaData()
-STATE = Table("state", METADATA, Column("form", Integer), Column("zone", String), Column("seq", Integer))
-NAMES = Table("names", METADATA, Column("id", Integer, primary_key=True), Column("kind", String), Column("name", String))
-COUNTED = Table(
-    "counted", METADATA, Column("id", String, primary_key=True), Column("day", Integer), Column("labels", String), sqlite_with_rowid=False
+METADATA = sa.MetaData()
+STATE = sa.Table("state", METADATA, sa.Column("form", sa.Integer), sa.Column("zone", sa.String), sa.Column("seq", sa.Integer))
+NAMES = sa.Table(
+    "names", METADATA, sa.Column("id", sa.Integer, primary_key=True), sa.Column("kind", sa.String), sa.Column("name", sa.String)
+)
+COUNTED = sa.Table(
+    "counted",
+    METADATA,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("day", sa.Integer),
+    sa.Column("labels", sa.String),
+    sqlite_with_rowid=False,
 )
 
 
-def _sums(name: str, place: str) -> Table:
-    key = (Column(column, Integer, primary_key=True, autoincrement=False) for column in ("label", place))
-    return Table(name, METADATA, *key, Column("number", Integer), sqlite_with_rowid=False)
+def _sums(name: str, place: str) -> sa.Table:
+    key = (sa.Column(column, sa.Integer, primary_key=True, autoincrement=False) for column in ("label", place))
+    return sa.Table(name, METADATA, *key, sa.Column("number", sa.Integer), sqlite_with_rowid=False)
 
 
 SUMS, SPANS = _sums("sums", "day"), _sums("spans", "span")
@@ -83,18 +74,18 @@ class DailySums(Part):
         self._zone = zone
         write_ahead(self._engine)
         with self._write() as connection:
-            state = connection.execute(select(STATE)).first() if inspect(connection).has_table("state") else None
+            state = connection.execute(sa.select(STATE)).first() if sa.inspect(connection).has_table("state") else None
             if state is None or (state.form, state.zone) != (FORM, str(zone)):
                 METADATA.drop_all(connection)
                 METADATA.create_all(connection)
-                connection.execute(insert(STATE).values(form=FORM, zone=str(zone), seq=0))
-            self._names: dict[tuple[str, str], int] = {(row.kind, row.name): row.id for row in connection.execute(select(NAMES))}
+                connection.execute(sa.insert(STATE).values(form=FORM, zone=str(zone), seq=0))
+            self._names: dict[tuple[str, str], int] = {(row.kind, row.name): row.id for row in connection.execute(sa.select(NAMES))}
 
     def close(self) -> None:
         self._engine.dispose()
 
     def position(self) -> int:
-        return self._scalar(select(STATE.c.seq)) or 0
+        return self._scalar(sa.select(STATE.c.seq)) or 0
 
     def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
         """Count what changed since the last call, as far as one call goes; answers how many rows of the change log were read.
@@ -105,8 +96,8 @@ class DailySums(Part):
         if self.position() > store.last_seq():
             with self._write() as connection:
                 for table in (COUNTED, SUMS, SPANS):
-                    connection.execute(delete(table))
-                connection.execute(update(STATE).values(seq=0))
+                    connection.execute(sa.delete(table))
+                connection.execute(sa.update(STATE).values(seq=0))
         for _ in range(AT_ONCE):
             after = self.position()
             changes = [] if stopped() else store.changes(after, CHANGES)
@@ -123,17 +114,17 @@ class DailySums(Part):
 
     def _count(self, ids: Sequence[str], articles: Iterable[StoredArticle], after: int, upto: int) -> None:
         with self._write() as connection:
-            if connection.scalar(select(STATE.c.seq)) != after:  # another process was quicker
+            if connection.scalar(sa.select(STATE.c.seq)) != after:  # another process was quicker
                 return
             there = {article.id: self._counted(connection, article) for article in articles}
             moved = Counter((label, day) for day, labels in there.values() for label in labels)
             for chunk in chunks(ids):
-                for row in connection.execute(select(COUNTED).where(COUNTED.c.id.in_(chunk))):
+                for row in connection.execute(sa.select(COUNTED).where(COUNTED.c.id.in_(chunk))):
                     moved.subtract((int(label), row.day) for label in row.labels.split())
-                connection.execute(delete(COUNTED).where(COUNTED.c.id.in_(chunk)))
+                connection.execute(sa.delete(COUNTED).where(COUNTED.c.id.in_(chunk)))
             if there:
                 rows = [{"id": id, "day": day, "labels": " ".join(map(str, labels))} for id, (day, labels) in there.items()]
-                connection.execute(insert(COUNTED), rows)
+                connection.execute(sa.insert(COUNTED), rows)
             spans: Counter[tuple[int, int]] = Counter()
             for (label, day), number in moved.items():
                 spans[label, day // SPAN] += number
@@ -142,32 +133,34 @@ class DailySums(Part):
                 if rows:
                     made = sqlite.insert(table)
                     connection.execute(made.on_conflict_do_update(set_={"number": table.c.number + made.excluded.number}), rows)
-            connection.execute(update(STATE).values(seq=upto))
+            connection.execute(sa.update(STATE).values(seq=upto))
 
-    def _counted(self, connection: Connection, article: StoredArticle) -> tuple[int, tuple[int, ...]]:
+    def _counted(self, connection: sa.Connection, article: StoredArticle) -> tuple[int, tuple[int, ...]]:
         day = (article.first_seen.astimezone(self._zone).date() - FIRST).days
         named = [("all", ""), ("source", article.source), ("site", article.publisher), ("category", article.category or "")]
         named += [("topic", topic) for topic in article.topics]
         return day, tuple(dict.fromkeys(self._label(connection, kind, name) for kind, name in named))
 
-    def _label(self, connection: Connection, kind: str, name: str) -> int:
+    def _label(self, connection: sa.Connection, kind: str, name: str) -> int:
         if (kind, name) not in self._names:
-            known = connection.scalar(select(NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name))  # of another process
-            self._names[kind, name] = known or connection.execute(insert(NAMES).values(kind=kind, name=name)).lastrowid
+            known = connection.scalar(sa.select(NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name))  # of another process
+            self._names[kind, name] = known or connection.execute(sa.insert(NAMES).values(kind=kind, name=name)).lastrowid
         return self._names[kind, name]
 
     def top(self, kind: Kind, since: date, until: date, limit: int = 10) -> list[Sum]:
         """Those of a kind with most articles from ``since`` to ``until`` (both are counted)."""
         parts = _parts(kind, *_days(since, until)).subquery()
-        number = func.sum(parts.c.number).label("number")
-        summed = select(parts.c.id, number).group_by(parts.c.id).subquery()
-        wanted = select(NAMES.c.name, summed.c.number).join(summed, summed.c.id == NAMES.c.id).where(summed.c.number > 0)
+        number = sa.func.sum(parts.c.number).label("number")
+        summed = sa.select(parts.c.id, number).group_by(parts.c.id).subquery()
+        wanted = sa.select(NAMES.c.name, summed.c.number).join(summed, summed.c.id == NAMES.c.id).where(summed.c.number > 0)
         return [Sum(row.name, row.number) for row in self._rows(wanted.order_by(summed.c.number.desc(), NAMES.c.name).limit(limit))]
 
     def series(self, kind: Kind, name: str, since: date, until: date) -> list[tuple[date, int]]:
         """Each day's articles from ``since`` to ``until``, days without any too."""
         first, last = _days(since, until)
-        wanted = select(SUMS.c.day, SUMS.c.number).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name)
+        wanted = (
+            sa.select(SUMS.c.day, SUMS.c.number).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name)
+        )
         found = {row.day: row.number for row in self._rows(wanted.where(SUMS.c.day.between(first, last)))}
         return [(FIRST + timedelta(days=day), found.get(day, 0)) for day in range(first, last + 1)]
 
@@ -176,7 +169,7 @@ class DailySums(Part):
 
     def before(self, day: date) -> int:
         """All articles that came before ``day``: where a curve of growth begins."""
-        wanted = select(func.sum(SUMS.c.number)).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == "all")
+        wanted = sa.select(sa.func.sum(SUMS.c.number)).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == "all")
         return self._scalar(wanted.where(SUMS.c.day < (day - FIRST).days)) or 0
 
 
@@ -184,21 +177,21 @@ def _days(since: date, until: date) -> tuple[int, int]:
     return (since - FIRST).days, (until - FIRST).days
 
 
-def _parts(kind: Kind, first: int, last: int) -> CompoundSelect[tuple[int, int]]:
+def _parts(kind: Kind, first: int, last: int) -> sa.CompoundSelect[tuple[int, int]]:
     """Labels and their sums: over whole spans from ``first`` to ``last``, and over the days at both ends that fill none."""
     begin, end = -(-first // SPAN), (last + 1) // SPAN  # the spans, the last one not included
     if begin >= end:
-        return union_all(_part(kind, SUMS, SUMS.c.day, first, last))
-    return union_all(
+        return sa.union_all(_part(kind, SUMS, SUMS.c.day, first, last))
+    return sa.union_all(
         _part(kind, SUMS, SUMS.c.day, first, begin * SPAN - 1),
         _part(kind, SPANS, SPANS.c.span, begin, end - 1),
         _part(kind, SUMS, SUMS.c.day, end * SPAN, last),
     )
 
 
-def _part(kind: Kind, table: Table, place: Column[int], first: int, last: int) -> Select[tuple[int, int]]:
+def _part(kind: Kind, table: sa.Table, place: sa.Column[int], first: int, last: int) -> sa.Select[tuple[int, int]]:
     """In the order of the labels, as the table has them: nothing is sorted."""
-    found = select(NAMES.c.id, func.sum(table.c.number).label("number")).join(table, table.c.label == NAMES.c.id)
+    found = sa.select(NAMES.c.id, sa.func.sum(table.c.number).label("number")).join(table, table.c.label == NAMES.c.id)
     return found.where(NAMES.c.kind == kind, NAMES.c.name != "", place.between(first, last)).group_by(NAMES.c.id)
 
 

@@ -65,14 +65,10 @@ def put(draft: Draft, before: str | None = None) -> Change:
         # Key → value; ``None`` where the default says it. Pages that are no number stay as they were typed, for the check to complain of.
         pages = (draft.pages or "").strip()
         values = {
-            "name": draft.name,
-            "enabled": None if draft.enabled else False,
-            "keywords": draft.keywords,
-            "query": list(draft.query) or None,
-            "engines": list(draft.engines) or None,
-            "breadth": int(pages) if pages.isdecimal() else draft.pages if pages else None,
+            "name": draft.name, "enabled": None if draft.enabled else False, "keywords": draft.keywords, "query": list(draft.query) or None,
+            "engines": list(draft.engines) or None, "breadth": int(pages) if pages.isdecimal() else draft.pages if pages else None,
             "auto_classify": True if draft.auto_classify else None,
-        }
+        }  # fmt: skip
         if before is None:
             append(document, "topics", {key: value for key, value in values.items() if value is not None})
             return

@@ -11,11 +11,11 @@ from ruamel.yaml.error import CommentMark
 from ruamel.yaml.tokens import CommentToken
 
 from newsportal.errors import NewsportalError
+from newsportal.sources.building import Unreadable, read
 from newsportal.sources.editing import Change, add_following, cut_following, digest_of
 from newsportal.sources.models import FAMILIES
 from newsportal.sources.parts import Source
 from newsportal.sources.places import ADDRESS_KEYS, PLACES
-from newsportal.sources.reading import Unreadable, read
 from newsportal.sources.splicing import EntryChange, name_of
 from newsportal.sources.uris import VARIABLE
 

@@ -25,8 +25,8 @@ from ruamel.yaml.tokens import CommentToken
 
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
+from newsportal.sources.building import Mistake, Unreadable, decode, read
 from newsportal.sources.loading import error_of, parse
-from newsportal.sources.reading import Mistake, Unreadable, decode, read
 from newsportal.sources.splicing import EntryChange, spliced
 
 KEPT = 50  # versions. A file of a thousand sources has some 100 kB, so all of them are about 5 MB.

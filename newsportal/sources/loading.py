@@ -18,11 +18,10 @@ from newsportal import text
 from newsportal.errors import Problem, SourcesError
 from newsportal.extractors.lists import engines
 from newsportal.messages import Message, Value, did_you_mean
-from newsportal.sources.building import describe_value, listed
+from newsportal.sources.building import Mistake, Tree, Unreadable, describe_value, listed, read
+from newsportal.sources.building import Path as KeyPath
 from newsportal.sources.models import KINDS, Sources
 from newsportal.sources.places import PLACES
-from newsportal.sources.reading import Mistake, Tree, Unreadable, read
-from newsportal.sources.reading import Path as KeyPath
 
 MessageAndHint = tuple[Message, Message | None]  # message and hint
 

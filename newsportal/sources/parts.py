@@ -13,23 +13,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 
 from newsportal.messages import Message
+from newsportal.sources import values
 from newsportal.sources.uris import mask
-from newsportal.sources.values import (
-    AccountsUri,
-    FilePath,
-    Filled,
-    Line,
-    Name,
-    Networks,
-    PrivateHosts,
-    RedisUri,
-    Size,
-    Space,
-    TimeZone,
-    Url,
-    Words,
-    mistake,
-)
 
 Days = Annotated[int, Field(ge=1, le=36_500)]
 Minutes = Annotated[float, Field(gt=0, le=43_200)]  # up to 30 days
@@ -38,7 +23,7 @@ Minutes = Annotated[float, Field(gt=0, le=43_200)]  # up to 30 days
 class Part(BaseModel):
     """A mapping of the file: frozen, unknown keys refused, and ``key:`` without a value means that the key is not given."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, validate_default=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, populate_by_name=True, validate_default=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -78,7 +63,7 @@ class Source(Part):
 
     family: ClassVar[str]
 
-    name: Name
+    name: values.Name
     """The source's name, unique among its kind. Readers see it."""
     enabled: bool = True
     """false: kept here, but not visited."""
@@ -91,21 +76,21 @@ class Source(Part):
 class Portal(Part):
     """How the portal presents itself."""
 
-    title: Line = "newsportal"
+    title: values.Line = "newsportal"
     """The portal's name, in every page's head."""
     language: Literal["zh", "en"] = "zh"
     """The language of the portal's own words."""
-    timezone: TimeZone = "Asia/Shanghai"
+    timezone: values.TimeZone = "Asia/Shanghai"
     """The time zone in which days begin, hours of this file count and times are shown."""
-    url: Url | None = None
+    url: values.Url | None = None
     """The address readers use, for the links in feeds and alerts."""
-    contact: Line | None = None
+    contact: values.Line | None = None
     """Whom readers and publishers can write to. It also goes into the user agent, unless politeness.contact is given."""
     reading: Literal["open", "members"] = "open"
     """Who reads: everybody; who is signed in or has a token."""
-    accounts: AccountsUri | None = None
+    accounts: values.AccountsUri | None = None
     """Where people, their sessions and tokens, and the log of changes are kept; by default beside the store."""
-    proxies: Networks = ()
+    proxies: values.Networks = ()
     """Addresses or networks of reverse proxies in front of the portal, which say who asks (X-Forwarded-For) and how (X-Forwarded-Proto)."""
     metrics: Literal["open", "token", "off"] = "token"
     """Who may read /metrics: everybody; who is signed in as an editor or has a token for that; nobody."""
@@ -124,20 +109,20 @@ class Politeness(Part):
     """Seconds until an answer is given up."""
     obey_robots: bool = True
     """Whether robots.txt is obeyed."""
-    user_agent: Line | None = None
+    user_agent: values.Line | None = None
     """What the crawler calls itself; by default newsportal with its version and the contact."""
-    contact: Line | None = None
+    contact: values.Line | None = None
     """An address or page for the administrators of the sites that are visited."""
-    allow_private: PrivateHosts = ()
+    allow_private: values.PrivateHosts = ()
     """Hosts or networks in private address ranges that may be visited, such as 10.0.0.0/8, *.intra.example or wiki:8080."""
-    max_size: Size = 16 * 1024 * 1024
+    max_size: values.Size = 16 * 1024 * 1024
     """Longer answers are given up: bytes, or a text such as 16 MiB."""
 
 
 class Rendering(Part):
     """The browser for sources with render: true, and what one page may cost."""
 
-    browser: Line | None = None
+    browser: values.Line | None = None
     """The browser's path or name; by default the first of chromium, chromium-browser, google-chrome-stable and google-chrome."""
     timeout: Annotated[float, Field(ge=1, le=300)] = 30.0
     """Seconds until a page that hangs is given up."""
@@ -145,11 +130,11 @@ class Rendering(Part):
     """Seconds until a page that does not come to rest is taken as it is."""
     requests: Annotated[int, Field(ge=0, le=2000)] = 200
     """Requests that one page may make."""
-    max_bytes: Size = 32 * 1024 * 1024
+    max_bytes: values.Size = 32 * 1024 * 1024
     """All answers to one page together: bytes, or a text such as 32 MiB."""
     pages: Annotated[int, Field(ge=1, le=16)] = 2
     """Pages open at the same time."""
-    memory: Size = 1024 * 1024 * 1024
+    memory: values.Size = 1024 * 1024 * 1024
     """What all open pages together may hold; beyond it the largest is closed."""
 
 
@@ -164,7 +149,7 @@ class Extraction(Part):
 class Frontier(Part):
     """The queue of requests: on this machine's disk, or in a Redis that all workers share."""
 
-    redis: RedisUri | None = None
+    redis: values.RedisUri | None = None
     """A Redis that all workers share; by default the queue lies beside the SQLite store, else in data.
     The filter of known addresses goes there, too."""
     lease: Annotated[float, Field(ge=1, le=3600)] = 60.0
@@ -176,7 +161,7 @@ class Frontier(Part):
 class UrlFilter(Part):
     """The Bloom filter of known addresses. The store is asked only where it says "perhaps"."""
 
-    redis: RedisUri | None = None
+    redis: values.RedisUri | None = None
     """A Redis that all processes and machines share the filter in; by default each has its own, beside the SQLite store, else in data."""
     capacity: Annotated[int, Field(ge=1000, le=100_000_000)] = 100_000
     """Addresses for which room is made at once; beyond it the filter grows."""
@@ -194,11 +179,11 @@ def _mail_server(value: str) -> str:
     except ValueError:
         whole = False
     if not whole:
-        raise mistake(Message("sources.mail-server", found=repr(mask(value))))
+        raise values.mistake(Message("sources.mail-server", found=repr(mask(value))))
     return value
 
 
-MailServer = Annotated[Filled, AfterValidator(_mail_server)]
+MailServer = Annotated[values.Filled, AfterValidator(_mail_server)]
 
 
 class Alerting(Part):
@@ -208,7 +193,7 @@ class Alerting(Part):
     """false: nothing is sent; what people set up is kept."""
     mail_server: MailServer | None = None
     """The server that takes mail: smtps://USER:PASSWORD@HOST, smtp+starttls://… or smtp://HOST:PORT; better ${NAME} than the password."""
-    mail_from: Line | None = None
+    mail_from: values.Line | None = None
     """The address that mail comes from; by default newsportal at the mail server."""
     per_hour: Annotated[int, Field(ge=1, le=60)] = 20
     """Messages an hour that one alert may send at most; what is more waits and goes into the next."""
@@ -221,13 +206,13 @@ class Alerting(Part):
 class CategoryWords(Part):
     """A category of one's own, or more words for one that comes with newsportal."""
 
-    name: Name
+    name: values.Name
     """The category's name; one of those that come with newsportal, or a new one."""
     enabled: bool = True
     """false: articles never get this category from the lexicon."""
-    words: Words = ()
+    words: values.Words = ()
     """Words that nearly decide alone."""
-    hints: Words = ()
+    hints: values.Words = ()
     """Words that only hint at it."""
 
 
@@ -250,9 +235,9 @@ class Pictures(Part):
     prints: Annotated[int, Field(ge=0, le=1000)] = 6
     """How many pictures of a story, the first ones, are fetched whole for their perceptual hashes, by which copies of stories are found.
     Smaller ones have one in any case."""
-    cache: FilePath | None = None
+    cache: values.FilePath | None = None
     """A folder in which pictures that readers look at are kept, with thumbnails; by default browsers fetch them from their publishers."""
-    cache_size: Space = 2 * 1024**3
+    cache_size: values.Space = 2 * 1024**3
     """How much the cache holds; what was looked at longest ago goes first: bytes, or a text such as 2 GB."""
     max_megapixels: Annotated[float, Field(ge=1, le=500)] = 60
     """Larger pictures are refused (width × height, in millions)."""
@@ -287,9 +272,9 @@ class Retention(Part):
     articles: Days | None = None
     """Days after an article was stored, or its text changed last; by default for ever. Stories go as a whole, once all versions are old.
     Never deleted: what readers marked, what is published, what editors changed."""
-    sources: Mapping[Name, Days | Literal["forever"]] = {}
+    sources: Mapping[values.Name, Days | Literal["forever"]] = {}
     """Other ages for sources: their names, or feed:NAME, with days or forever. Of several ages the longest holds."""
-    topics: Mapping[Name, Days | Literal["forever"]] = {}
+    topics: Mapping[values.Name, Days | Literal["forever"]] = {}
     """Other ages for the articles of topics."""
     withdraw: bool = False
     """true: published articles go, too, and are withdrawn from their destinations."""
@@ -329,5 +314,5 @@ class Scheduling(Part):
     def _times_are_in_order(self) -> Scheduling:
         if self.shortest > self.longest:
             message = Message("sources.longer-than", found=self.shortest, key="longest", limit=self.longest)
-            raise mistake(message, at=("shortest",))
+            raise values.mistake(message, at=("shortest",))
         return self

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from ruamel.yaml.comments import CommentedMap
 
+from newsportal.sources.building import Tree, Unreadable, read
 from newsportal.sources.places import Forum
-from newsportal.sources.reading import Tree, Unreadable, read
 
 ODD_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # what YAML counts as ends of lines besides the usual one
 

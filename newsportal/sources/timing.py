@@ -12,8 +12,10 @@ from zoneinfo import ZoneInfo
 
 from newsportal.items.visits import SKEW, Visit
 from newsportal.messages import Message, joined, reason_message
-from newsportal.schedule import Next, Past, Rules, hours_on, next_visit, price, strip
+from newsportal.schedule import next_visit
 from newsportal.schedule.health import STATES, Health, health, merge_visits, sparkline
+from newsportal.schedule.learnt import price, strip
+from newsportal.schedule.policies import Next, Past, Rules, hours_on
 from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
@@ -45,16 +47,10 @@ def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
     hours = frozenset(getattr(source, "hours", ()))
     least = ENGINE_SHORTEST if source.key.startswith(ENGINE) else 0.0
     found = Rules(
-        source.key,
-        schedule.policy,
-        interval=getattr(source, "interval", None),
-        usual=max(schedule.usual, least),
-        hours=hours if len(hours) < 24 else frozenset(),
-        shortest=max(schedule.shortest, least),
-        longest=max(schedule.longest, least),
-        price=worth,
-        zone=ZoneInfo(sources.portal.timezone),
-    )
+        source.key, schedule.policy, interval=getattr(source, "interval", None), usual=max(schedule.usual, least),
+        hours=hours if len(hours) < 24 else frozenset(), shortest=max(schedule.shortest, least), longest=max(schedule.longest, least),
+        price=worth, zone=ZoneInfo(sources.portal.timezone),
+    )  # fmt: skip
     if (weight := getattr(source, "weight", None)) is None:
         return found
     return replace(found, policy="weight", weight=weight, shortest=source.min_period, longest=source.max_period)
@@ -209,15 +205,10 @@ def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetim
     at = max(now, due_at(state, rules, now))
     on = hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone)) if rules.policy == "hours" else None
     return Planned(
-        state.source,
-        "fixed" if rules.interval else rules.policy,
-        state.last_run,
-        at.astimezone(now.tzinfo),
-        joined(found.why, Message("why.hub")) if hub else found.why,
-        hub,
-        tuple(strip(Past.of(visits), rules, now)) if visits else None,
+        state.source, "fixed" if rules.interval else rules.policy, state.last_run, at.astimezone(now.tzinfo),
+        joined(found.why, Message("why.hub")) if hub else found.why, hub, tuple(strip(Past.of(visits), rules, now)) if visits else None,
         tuple(sorted(on)) if on is not None else None,
-    )
+    )  # fmt: skip
 
 
 LATEST = 12  # visits of a source that are asked for: quarantine needs eight of them

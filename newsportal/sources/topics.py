@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 
-from newsportal.extractors.lists.custom_engine import custom
-from newsportal.extractors.lists.engines import Engine
 from newsportal.messages import Message
 from newsportal.sources.methods import Extracting
 from newsportal.sources.parts import Minutes, Part, Priority, Source
@@ -16,6 +14,7 @@ from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_
 
 if TYPE_CHECKING:
     from newsportal.classify.topics import TopicRule
+    from newsportal.extractors.lists.engines import Engine
 
 MAX_PAGES = 50  # no engine answers more result pages than this, and no reader scrolls further back
 
@@ -194,5 +193,7 @@ class CustomEngine(Source):
         return {"first": 1, "step": 1, **value} if named else value
 
     def built(self) -> Engine:
+        from newsportal.extractors.lists.custom_engine import custom
+
         rules = self.wrapper.model_dump() if self.wrapper else {}
         return custom(self.name, self.url, first=self.first, step=self.step, encoding=self.encoding, kind=self.kind, **rules)

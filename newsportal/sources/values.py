@@ -23,11 +23,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringCo
 from pydantic_core import PydanticCustomError
 
 from newsportal.extractors.lists import selector
-from newsportal.extractors.lists.hub import EXPRESSION
 from newsportal.messages import Message, as_text, did_you_mean
 from newsportal.sources import uris
 from newsportal.store import STORES, destination_instead
-from newsportal.text.expressions import MAX_CHARS, compile_expression
+from newsportal.text.expressions import EXPRESSION, MAX_CHARS, compile_expression
 
 DAY = tuple(range(24))
 SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")

@@ -12,18 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from scrapy import Request
+from scrapy import Request, exceptions
 from scrapy.crawler import Crawler
-from scrapy.exceptions import (
-    CannotResolveHostError,
-    DownloadCancelledError,
-    DownloadConnectionRefusedError,
-    DownloadFailedError,
-    DownloadTimeoutError,
-    IgnoreRequest,
-    ResponseDataLossError,
-    UnsupportedURLSchemeError,
-)
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.httperror import HttpError
@@ -60,14 +50,14 @@ class Outcome:
 
 
 REASONS: tuple[tuple[type[BaseException], str, bool], ...] = (
-    (CannotResolveHostError, "dns", True),
-    (DownloadTimeoutError, "timeout", True),
-    (DownloadConnectionRefusedError, "connection-refused", True),
-    (DownloadCancelledError, "too-large", False),
-    (UnsupportedURLSchemeError, "scheme", False),
+    (exceptions.CannotResolveHostError, "dns", True),
+    (exceptions.DownloadTimeoutError, "timeout", True),
+    (exceptions.DownloadConnectionRefusedError, "connection-refused", True),
+    (exceptions.DownloadCancelledError, "too-large", False),
+    (exceptions.UnsupportedURLSchemeError, "scheme", False),
     (ArchiveError, "archive", True),
-    (DownloadFailedError, "connection", True),
-    (ResponseDataLossError, "connection", True),
+    (exceptions.DownloadFailedError, "connection", True),
+    (exceptions.ResponseDataLossError, "connection", True),
     (OSError, "connection", True),
 )
 """The first class that fits gives the reason; the flag says whether it may pass."""
@@ -135,7 +125,7 @@ def outcome_of(failure: Failure | BaseException) -> Outcome:
         return Outcome("egress-denied", detail, forbidden=True)
     if isinstance(error, RenderFailed | FetchFailed):
         return Outcome(error.reason, error.detail or detail, passing=getattr(error, "passing", True))
-    if isinstance(error, IgnoreRequest):
+    if isinstance(error, exceptions.IgnoreRequest):
         said = next((reason for words, reason in IGNORED if words in detail), "ignored")
         return Outcome(getattr(error, "reason", said), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
     for kind, reason, passing in REASONS:

@@ -18,7 +18,7 @@ from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
-from newsportal.extractors.gallery.links import Entry, entries
+from newsportal.extractors.gallery.page import Entry, entries
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.extractors.pages import read_gallery

@@ -24,7 +24,7 @@ from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors.images.filter import key
 from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, look
-from newsportal.extractors.images.print import print_of
+from newsportal.extractors.images.thumbnails import print_of
 from newsportal.items import Gallery, Image
 from newsportal.spiders.fetcher import Fetcher, Outcome, PageUnavailable, header
 from newsportal.store.pictures import Picture

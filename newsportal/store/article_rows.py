@@ -34,15 +34,10 @@ def identity_of(article: Article) -> str:
 def content_of(article: Article) -> dict[str, Any]:
     """The columns that a newer version of the page may change, but ``revision``."""
     return {
-        "fetched": article.fetched,
-        "published": article.published,
-        "title": storable(article.title or ""),
-        **{text: optional(getattr(article, text)) for text in PAGE_TEXTS},
-        "summary": optional(article.link.summary),
-        "images": to_json(article.images),
-        "text": storable(article.text or ""),
-        "html": optional(article.html),
-    }
+        "fetched": article.fetched, "published": article.published, "title": storable(article.title or ""),
+        **{text: optional(getattr(article, text)) for text in PAGE_TEXTS}, "summary": optional(article.link.summary),
+        "images": to_json(article.images), "text": storable(article.text or ""), "html": optional(article.html),
+    }  # fmt: skip
 
 
 def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
@@ -52,19 +47,10 @@ def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
     url = storable(article.url)
     site = _name(article.site or article.link.site)
     return content | {
-        "id": content_id(identity),
-        "identity": identity,
-        "url": url,
-        "source": name(article.source),
-        "site": site,
-        "publisher": site or name(host(url)),
-        **category_of(article),
-        **keywords_of(article),
-        "first_seen": now,
-        "moment": sorted_by(article.published, now),
-        "length": len(content["text"]),
-        "revision": 1,
-    }
+        "id": content_id(identity), "identity": identity, "url": url, "source": name(article.source), "site": site,
+        "publisher": site or name(host(url)), **category_of(article), **keywords_of(article), "first_seen": now,
+        "moment": sorted_by(article.published, now), "length": len(content["text"]), "revision": 1,
+    }  # fmt: skip
 
 
 def category_of(article: Article) -> dict[str, Any]:
@@ -72,11 +58,9 @@ def category_of(article: Article) -> dict[str, Any]:
     if article.category is None:
         return dict.fromkeys(("category", "category_by", "category_score", "category_reason"))
     return {
-        "category": name(article.category),
-        "category_by": _name(article.category_by),
-        "category_score": article.category_score,
+        "category": name(article.category), "category_by": _name(article.category_by), "category_score": article.category_score,
         "category_reason": optional(article.category_reason),
-    }
+    }  # fmt: skip
 
 
 def keywords_of(article: Article) -> dict[str, Any]:
@@ -109,13 +93,9 @@ def article_from(row: Mapping[Any, Any], topics: Iterable[TopicMark]) -> StoredA
     marks = tuple(sorted(topics, key=lambda mark: mark.topic))
     plain: dict[str, Any] = {name: row.get(name) for name in PLAIN}
     return StoredArticle(
-        **plain,
-        topics=tuple(mark.topic for mark in marks),
-        topic_marks=marks,
-        keywords=tuple(row["keywords"] or ()),
-        images=tuple(Image(**image) for image in row["images"]),
-        corrected_fields=tuple((row.get("corrected_fields") or "").split()),
-    )
+        **plain, topics=tuple(mark.topic for mark in marks), topic_marks=marks, keywords=tuple(row["keywords"] or ()),
+        images=tuple(Image(**image) for image in row["images"]), corrected_fields=tuple((row.get("corrected_fields") or "").split()),
+    )  # fmt: skip
 
 
 def story_from(row: Mapping[Any, Any], head: StoredArticle, versions: tuple[StoredArticle, ...] = ()) -> Story:
@@ -165,13 +145,10 @@ def revised_columns(known: Mapping[str, Any], article: Article) -> dict[str, Any
     """The columns that the newer ``article`` changes. What it does not say stays as it was."""
     values = {name: value for name, value in content_of(article).items() if value is not None}
     return {
-        **values,
-        **revised_category(known, category_of(article)),
-        **keywords_of(article),
-        "moment": sorted_by(values.get("published", known["published"]), known["first_seen"]),
-        "length": len(values["text"]),
+        **values, **revised_category(known, category_of(article)), **keywords_of(article),
+        "moment": sorted_by(values.get("published", known["published"]), known["first_seen"]), "length": len(values["text"]),
         "revision": known["revision"] + 1,
-    }
+    }  # fmt: skip
 
 
 def fold_columns(found: Fold | None) -> dict[str, Any]:

@@ -51,14 +51,10 @@ def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
 def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
     own = document.article_id is None
     return {
-        "corpus_id": corpus,
-        "id": id,
-        "article_id": document.article_id,
-        "name": None if document.name is None else storable(document.name),
-        "title": storable(document.title) if own else None,
-        "text": storable(document.text) if own else None,
-        "number": 1,
-    }
+        "corpus_id": corpus, "id": id, "article_id": document.article_id,
+        "name": None if document.name is None else storable(document.name), "title": storable(document.title) if own else None,
+        "text": storable(document.text) if own else None, "number": 1,
+    }  # fmt: skip
 
 
 def label_of(row: Mapping[Any, Any]) -> Label:

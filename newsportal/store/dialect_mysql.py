@@ -65,11 +65,8 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     if not url.database:
         raise StoreError(f"{place_of(url)}: the store URI names no database (for example mysql://user:password@localhost/newsportal)")
     connects = {
-        "charset": "utf8mb4",
-        "connect_timeout": int(waits.connect),
-        "read_timeout": int(waits.answer),
-        "write_timeout": int(waits.answer),
-    }
+        "charset": "utf8mb4", "connect_timeout": int(waits.connect), "read_timeout": int(waits.answer), "write_timeout": int(waits.answer),
+    }  # fmt: skip
     kind = _kind(url, create, connects | {"read_timeout": int(waits.connect)})
     engine = create_engine(
         url.set(drivername=f"{kind}+pymysql"),

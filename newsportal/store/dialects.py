@@ -16,23 +16,7 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Executable,
-    Row,
-    RowMapping,
-    Select,
-    Table,
-    UpdateBase,
-    bindparam,
-    delete,
-    event,
-    exc,
-    func,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import URL, make_url
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -89,22 +73,22 @@ ANSWER_SECONDS = 300.0  # How long a server may take to answer: longer than an i
 IDLE_SECONDS = 120.0  # after so long a server ends a transaction that asks nothing any more: the machine that began it is gone
 
 
-def open_engine(uri: str, *, create: bool = True) -> Engine:
+def open_engine(uri: str, *, create: bool = True) -> sa.Engine:
     """An engine for ``uri`` with everything set that the database needs. A missing one is made if ``create``: a SQLite file with its
     folder, a database on a server if the user may."""
     try:
         url = make_url(uri)
-    except (exc.ArgumentError, ValueError) as error:  # a port that is no number
+    except (sa.exc.ArgumentError, ValueError) as error:  # a port that is no number
         raise no_uri(uri, "a store", "sqlite:///data/newsportal.db") from error
     waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
     with _errors(url):
         engine = _dialect(url).open(url, create, waits)
-    event.listen(engine, "before_cursor_execute", _readable, retval=True)
+    sa.event.listen(engine, "before_cursor_execute", _readable, retval=True)
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # a lost connection is raised, with its place and what to do
     return engine
 
 
-def _readable(connection: Connection, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> tuple[str, Any]:
+def _readable(connection: sa.Connection, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> tuple[str, Any]:
     """Parameters of a query come from anywhere, such as an address. PostgreSQL takes no NUL, no driver a lone surrogate; no row has one."""
     if connection.get_execution_options().get(WRITES):
         return statement, parameters
@@ -135,7 +119,7 @@ def _dialect(url: URL) -> Dialect:
     return dialect(name)
 
 
-def write_ahead(engine: Engine) -> None:
+def write_ahead(engine: sa.Engine) -> None:
     """Let readers go on while somebody writes (SQLite's WAL; kept in the file). Others need nothing."""
     if engine.dialect.name != "sqlite" or in_memory(engine.url):
         return
@@ -156,14 +140,16 @@ def write_ahead(engine: Engine) -> None:
         raw.close()
 
 
-def select_in(connection: Connection, statement: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> Iterator[RowMapping]:
+def select_in(
+    connection: sa.Connection, statement: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[Any]
+) -> Iterator[sa.RowMapping]:
     """The rows of ``statement`` in whose ``column`` stands one of ``values``, however many these are."""
     for some in chunks(values):
         yield from connection.execute(statement.where(column.in_(some))).mappings()
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
+def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
     """A connection that sees one state of the database."""
     with _errors(engine.url), engine.connect() as connection:
         yield connection
@@ -172,63 +158,63 @@ def reading(engine: Engine) -> Iterator[Connection]:
 class Part:
     """A part of the store; each of its methods is one transaction, long answers are one for each page."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def _read(self) -> AbstractContextManager[Connection]:
+    def _read(self) -> AbstractContextManager[sa.Connection]:
         return reading(self._engine)
 
-    def _write(self) -> AbstractContextManager[Connection]:
+    def _write(self) -> AbstractContextManager[sa.Connection]:
         return writing(self._engine)
 
-    def _execute(self, statement: UpdateBase) -> int:
+    def _execute(self, statement: sa.UpdateBase) -> int:
         """One statement in a transaction of its own; answers how many rows it concerned."""
         with self._write() as connection:
             return connection.execute(statement).rowcount
 
-    def _row(self, asked: Executable) -> Row[Any] | None:
+    def _row(self, asked: sa.Executable) -> sa.Row[Any] | None:
         with self._read() as connection:
             return connection.execute(asked).one_or_none()
 
-    def _rows(self, asked: Executable) -> Sequence[Any]:
+    def _rows(self, asked: sa.Executable) -> Sequence[Any]:
         with self._read() as connection:
             return connection.execute(asked).all()
 
-    def _mappings(self, asked: Executable) -> Sequence[RowMapping]:
+    def _mappings(self, asked: sa.Executable) -> Sequence[sa.RowMapping]:
         with self._read() as connection:
             return connection.execute(asked).mappings().all()
 
-    def _scalar(self, asked: Executable) -> Any:
+    def _scalar(self, asked: sa.Executable) -> Any:
         with self._read() as connection:
             return connection.scalar(asked)
 
-    def _scalars(self, asked: Executable) -> list[Any]:
+    def _scalars(self, asked: sa.Executable) -> list[Any]:
         with self._read() as connection:
             return list(connection.scalars(asked))
 
-    def _select_in(self, asked: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> list[RowMapping]:
+    def _select_in(self, asked: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[Any]) -> list[sa.RowMapping]:
         with self._read() as connection:
             return list(select_in(connection, asked, column, values))
 
-    def _upsert(self, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
+    def _upsert(self, table: sa.Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
         with self._write() as connection:
             upsert(connection, table, rows, update=update)
 
-    def _delete_old(self, table: Table, *where: ColumnElement[bool], dry_run: bool = False) -> int:
+    def _delete_old(self, table: sa.Table, *where: sa.ColumnElement[bool], dry_run: bool = False) -> int:
         """Delete these rows, a transaction for each few; with ``dry_run`` only count them. Answers how many."""
         if dry_run:
-            return self._scalar(select(func.count()).select_from(table).where(*where)) or 0
+            return self._scalar(sa.select(sa.func.count()).select_from(table).where(*where)) or 0
         key, done = list(table.primary_key), 0
-        one = delete(table).where(*(column == bindparam(f"key_{column.name}") for column in key))
+        one = sa.delete(table).where(*(column == sa.bindparam(f"key_{column.name}") for column in key))
         while True:
             with self._write() as connection:
-                rows = connection.execute(select(*key).where(*where).limit(CHUNK)).all()
+                rows = connection.execute(sa.select(*key).where(*where).limit(CHUNK)).all()
                 if not rows:
                     return done
                 connection.execute(one, [dict(zip((f"key_{column.name}" for column in key), row, strict=True)) for row in rows])
                 done += len(rows)
 
-    def _pages(self, read: Callable[[Connection, Any], Sequence[T]], last_of: Callable[[T], Any], start: Any) -> Iterator[T]:
+    def _pages(self, read: Callable[[sa.Connection, Any], Sequence[T]], last_of: Callable[[T], Any], start: Any) -> Iterator[T]:
         """All that ``read`` answers, which gets what ``last_of`` says of the last one before. Nobody is blocked between two pages."""
         last = start
         while True:
@@ -241,7 +227,7 @@ class Part:
 
 
 @contextmanager
-def snapshot(engine: Engine) -> Iterator[Connection]:
+def snapshot(engine: sa.Engine) -> Iterator[sa.Connection]:
     """A connection that sees one state of the database until its end, over many statements, and streams what it reads."""
     with reading(engine) as connection:
         ends = dialect(engine.dialect.name).rest(connection)
@@ -252,17 +238,17 @@ def snapshot(engine: Engine) -> Iterator[Connection]:
                 connection.invalidate()  # nobody else is to rest so long
 
 
-def count_on(connection: Connection, table: Table, column: str) -> None:
+def count_on(connection: sa.Connection, table: sa.Table, column: str) -> None:
     """Let the numbers of ``column`` go on above those that are there. PostgreSQL's do not by themselves when rows bring their own."""
     if connection.dialect.name != "postgresql":
         return
-    last = connection.scalar(select(func.max(table.c[column])))
+    last = connection.scalar(sa.select(sa.func.max(table.c[column])))
     if last is not None:
-        connection.scalar(select(func.setval(func.pg_get_serial_sequence(table.name, column), last)))
+        connection.scalar(sa.select(sa.func.setval(sa.func.pg_get_serial_sequence(table.name, column), last)))
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
     """One write transaction: committed at the end, rolled back on any error. It is the only one of its database."""
     kind = dialect(engine.dialect.name)
     with _errors(engine.url), engine.connect() as plain:
@@ -274,18 +260,18 @@ def writing(engine: Engine) -> Iterator[Connection]:
             kind.release(connection)
 
 
-def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
+def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
     """Insert ``rows``; where the primary key is there already, set the ``update`` columns, or leave the row as it is."""
     if rows:
         connection.execute(dialect(connection.dialect.name).insert(table, update), list(rows))
 
 
-def insert_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
+def insert_new(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
     """Insert ``row`` unless its primary key is there already; answers whether it was. Within a write transaction."""
     kind = dialect(connection.dialect.name)
     if kind.counts:
         return connection.execute(kind.insert(table, ()), [dict(row)]).rowcount > 0
-    there = select(func.count()).where(*(column == row[column.name] for column in table.primary_key))
+    there = sa.select(sa.func.count()).where(*(column == row[column.name] for column in table.primary_key))
     if connection.scalar(there):
         return False
     connection.execute(table.insert(), dict(row))
@@ -298,9 +284,9 @@ def _errors(url: URL) -> Iterator[None]:
     where = place_of(url)
     try:
         yield
-    except exc.TimeoutError as error:
+    except sa.exc.TimeoutError as error:
         raise StoreUnavailable(f"{where}: all {POOL + OVERFLOW} connections are in use; try again, or use fewer threads") from error
-    except exc.DBAPIError as error:
+    except sa.exc.DBAPIError as error:
         raise _dialect(url).explain(error.orig, where) from error
     except sqlite3.Error as error:
         raise explained(error, where) from error

@@ -11,22 +11,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import (
-    BindParameter,
-    CompoundSelect,
-    Connection,
-    Select,
-    Table,
-    and_,
-    bindparam,
-    delete,
-    insert,
-    null,
-    or_,
-    select,
-    union_all,
-    update,
-)
+import sqlalchemy as sa
 
 from newsportal.dedup.fingerprints import Codes
 from newsportal.dedup.judge import SAME, alike, title_letters
@@ -79,14 +64,10 @@ def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     versions = counted or versions
     head = original(versions)
     return {
-        "head_id": head["id"],
-        "count": len(counted),
-        "sites": len({version["publisher"] for version in counted}),
-        "first_seen": min(version["first_seen"] for version in versions),
-        "last_seen": max(version["first_seen"] for version in versions),
-        "moment": head["moment"],
-        "heat": heat((version["moment"], version["publisher"]) for version in versions),
-    }
+        "head_id": head["id"], "count": len(counted), "sites": len({version["publisher"] for version in counted}),
+        "first_seen": min(version["first_seen"] for version in versions), "last_seen": max(version["first_seen"] for version in versions),
+        "moment": head["moment"], "heat": heat((version["moment"], version["publisher"]) for version in versions),
+    }  # fmt: skip
 
 
 def heat(versions: Iterable[tuple[datetime, str]]) -> float:
@@ -119,34 +100,34 @@ def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
 
 
 # Statements of every write, made once: to put them together anew costs more than to run them.
-_STORY: BindParameter[str] = bindparam("story")
+_STORY: sa.BindParameter[str] = sa.bindparam("story")
 VERSION = ("id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason", "hidden")
 VERSIONS = (
-    select(*(ARTICLES.c[name] for name in VERSION), GALLERIES.c.pictures, GALLERIES.c.complete)
+    sa.select(*(ARTICLES.c[name] for name in VERSION), GALLERIES.c.pictures, GALLERIES.c.complete)
     .outerjoin(GALLERIES, GALLERIES.c.id == ARTICLES.c.id)
     .where(ARTICLES.c.story_id == _STORY)
     .order_by(*EARLIEST_FIRST)
 )
-NEW_LABELS = insert(LABELS)
-NO_LABELS = delete(LABELS).where(LABELS.c.story_id == _STORY)
-FIGURES = update(STORIES).where(STORIES.c.id == _STORY)
-NO_EVENT = delete(EVENT_STORIES).where(EVENT_STORIES.c.story_id == _STORY)
-NO_STORY = delete(STORIES).where(STORIES.c.id == _STORY)
+NEW_LABELS = sa.insert(LABELS)
+NO_LABELS = sa.delete(LABELS).where(LABELS.c.story_id == _STORY)
+FIGURES = sa.update(STORIES).where(STORIES.c.id == _STORY)
+NO_EVENT = sa.delete(EVENT_STORIES).where(EVENT_STORIES.c.story_id == _STORY)
+NO_STORY = sa.delete(STORIES).where(STORIES.c.id == _STORY)
 STORY_TOPICS = (
-    select(TOPICS.c.topic)
+    sa.select(TOPICS.c.topic)
     .distinct()
     .join(ARTICLES, ARTICLES.c.id == TOPICS.c.article_id)
     .where(ARTICLES.c.story_id == _STORY, ARTICLES.c.hidden.is_(None))
 )
 HIDDEN_STORY = (
-    select(*(ARTICLES.c[name] for name in HIDDEN))
+    sa.select(*(ARTICLES.c[name] for name in HIDDEN))
     .join(STORIES, STORIES.c.head_id == ARTICLES.c.id)
     .where(STORIES.c.id == _STORY, STORIES.c.count == 0)
 )
 KEYS_AT_ONCE = 50  # keys that one statement asks for. Articles have two; SQLite takes a few hundred.
 
 
-def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:
+def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:
     """The article that ``row`` repeats, and by which of its keys: best score first, then the earliest article under that key.
 
     Stories of ``apart`` are out. No two writers may be here with the same key at the same time: SQLite's write transactions see to
@@ -167,7 +148,7 @@ def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKe
     return None
 
 
-def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Any]]:
+def _under(connection: sa.Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Any]]:
     """The articles (``id``, ``story_id``, ``publisher``, ``moment``) under each of the hashed keys within its window around ``moment``,
     earliest first."""
     found: dict[str, list[Any]] = {}
@@ -183,21 +164,23 @@ def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: 
 
 
 @cache
-def _under_any(count: int) -> Select[tuple[str, str, str, str, datetime]]:
+def _under_any(count: int) -> sa.Select[tuple[str, str, str, str, datetime]]:
     """The articles under any of so many keys, each key with a window of its own."""
     within = (
-        and_(FOLD_KEYS.c.key == bindparam(f"key_{n}"), FOLD_KEYS.c.moment.between(bindparam(f"first_{n}"), bindparam(f"last_{n}")))
+        sa.and_(
+            FOLD_KEYS.c.key == sa.bindparam(f"key_{n}"), FOLD_KEYS.c.moment.between(sa.bindparam(f"first_{n}"), sa.bindparam(f"last_{n}"))
+        )
         for n in range(count)
     )
     return (
-        select(FOLD_KEYS.c.key, ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.publisher, ARTICLES.c.moment)
+        sa.select(FOLD_KEYS.c.key, ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.publisher, ARTICLES.c.moment)
         .join(FOLD_KEYS, FOLD_KEYS.c.article_id == ARTICLES.c.id)
-        .where(or_(*within))
+        .where(sa.or_(*within))
         .order_by(ARTICLES.c.moment, ARTICLES.c.id)
     )
 
 
-def save_keys(connection: Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
+def save_keys(connection: sa.Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
     """Keep the article under its keys, for those that come later."""
     upsert(connection, FOLD_KEYS, key_rows(article_id, moment, hashed(keys)), update=("moment",))
 
@@ -206,7 +189,7 @@ def key_rows(article_id: str, moment: datetime, keys: Iterable[str]) -> list[dic
     return [{"key": key_id, "article_id": article_id, "moment": moment} for key_id in keys]
 
 
-def new_story(connection: Connection, founder: Mapping[str, Any], topics: Collection[str]) -> str:
+def new_story(connection: sa.Connection, founder: Mapping[str, Any], topics: Collection[str]) -> str:
     """Found a story on one article (its row, and its topics); answers the story's id.
 
     A story is called like its founder, so an old link still leads to the founder's story when it was folded away. The founder of a
@@ -226,13 +209,13 @@ def founded(founder: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": str(founder["id"]), **figures([founder])}
 
 
-def hidden_with(connection: Connection, story_id: str) -> dict[str, Any]:
+def hidden_with(connection: sa.Connection, story_id: str) -> dict[str, Any]:
     """The columns of an article that is folded into this story, if that is hidden as a whole; else none."""
     row = connection.execute(HIDDEN_STORY, {"story": story_id}).mappings().first()
     return dict(row) if row else {}
 
 
-def refresh(connection: Connection, story_id: str) -> None:
+def refresh(connection: sa.Connection, story_id: str) -> None:
     """Work out a story's original, figures and labels from its versions; a story without any goes."""
     versions = [dict(row) for row in connection.execute(VERSIONS, {"story": story_id}).mappings()]
     connection.execute(NO_LABELS, {"story": story_id})
@@ -259,13 +242,13 @@ def labels_of(story: Mapping[str, Any], versions: Sequence[Mapping[str, Any]], t
     return [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)]
 
 
-NEW_ARTICLE, NEW_STORY = insert(ARTICLES), insert(STORIES)
-STORY = select(null(), STORIES.c.id)
-FIND_ONE: CompoundSelect[Any] = union_all(*FIND.selects, STORY.where(STORIES.c.id == WANTED))  # half the time of one of many
-FIND_MANY: CompoundSelect[Any] = union_all(*FIND_ALL.selects, STORY.where(STORIES.c.id.in_(IDS)))
+NEW_ARTICLE, NEW_STORY = sa.insert(ARTICLES), sa.insert(STORIES)
+STORY = sa.select(sa.null(), STORIES.c.id)
+FIND_ONE: sa.CompoundSelect[Any] = sa.union_all(*FIND.selects, STORY.where(STORIES.c.id == WANTED))  # half the time of one of many
+FIND_MANY: sa.CompoundSelect[Any] = sa.union_all(*FIND_ALL.selects, STORY.where(STORIES.c.id.in_(IDS)))
 
 
-def find_existing(connection: Connection, identities: Iterable[str]) -> dict[str, str | None]:
+def find_existing(connection: sa.Connection, identities: Iterable[str]) -> dict[str, str | None]:
     """Id of an identity → the article that is known by it, itself or as an alias; ``None``: there is none, but a story of that id."""
     found: dict[str, str | None] = {}
     for some in chunks(map(content_id, identities)):
@@ -283,7 +266,7 @@ def topic_rows(article_id: str, topics: Mapping[str, TopicMark]) -> list[dict[st
 class NewRows:
     """Rows that wait until :meth:`write`. Nobody finds their articles before: who :meth:`may_repeat` one of them has them written first."""
 
-    _rows: defaultdict[Table, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    _rows: defaultdict[sa.Table, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     _runs: set[int] = field(default_factory=set)
     _keys: set[str] = field(default_factory=set)
 
@@ -305,7 +288,7 @@ class NewRows:
         self._keys.update(keys)
         self._runs.update(indexed(new.fingerprint.runs, new.fingerprint.length).tolist())
 
-    def write(self, connection: Connection, now: datetime) -> list[str]:
+    def write(self, connection: sa.Connection, now: datetime) -> list[str]:
         """Answers the ids of the articles."""
         rows, self._rows = self._rows, defaultdict(list)
         self._runs.clear()

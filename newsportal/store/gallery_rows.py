@@ -28,12 +28,9 @@ SHOWN_IN_LISTS: Final = 3  # pictures that stand in the article's own row, which
 def page_of(plain: Mapping[str, Any]) -> GalleryPage:
     """A page as it was kept in JSON; what a later version added is left out."""
     return build(
-        GalleryPage,
-        plain,
-        published=datetime.fromisoformat,
-        images=lambda images: tuple(build(Image, image) for image in images),
+        GalleryPage, plain, published=datetime.fromisoformat, images=lambda images: tuple(build(Image, image) for image in images),
         pages=tuple,
-    )
+    )  # fmt: skip
 
 
 def picture_rows(
@@ -91,28 +88,20 @@ def article_of(gallery: Gallery) -> Article:
     """The photo story as lists and the search see it."""
     shared = {one.name: getattr(gallery, one.name) for one in fields(Article) if one.name in SHARED}
     derived = {
-        "text": "",
-        "published": gallery.published or gallery.link.published,
-        "author": gallery.author or gallery.link.author,
-        "site": gallery.site or gallery.link.site,
-        "category_by": (gallery.category_by or "source") if gallery.category else None,
+        "text": "", "published": gallery.published or gallery.link.published, "author": gallery.author or gallery.link.author,
+        "site": gallery.site or gallery.link.site, "category_by": (gallery.category_by or "source") if gallery.category else None,
         "algorithm": "gallery",
-    }
+    }  # fmt: skip
     return Article(**{**shared, **derived})
 
 
 def state(gallery: Gallery) -> dict[str, Any]:
     """The columns that a visit fills."""
     return {
-        "complete": gallery.complete,
-        "pages": len(gallery.pages) or 1,
-        "total": gallery.total,
-        "missing": list(gallery.missing),
-        "failure": storable(gallery.failure) if gallery.failure else None,
-        "weight": gallery.weight,
-        "addresses": [storable(url) for url in gallery.pages],
-        "text": storable(gallery.text or ""),
-    }
+        "complete": gallery.complete, "pages": len(gallery.pages) or 1, "total": gallery.total, "missing": list(gallery.missing),
+        "failure": storable(gallery.failure) if gallery.failure else None, "weight": gallery.weight,
+        "addresses": [storable(url) for url in gallery.pages], "text": storable(gallery.text or ""),
+    }  # fmt: skip
 
 
 def gallery_of(row: Mapping[Any, Any]) -> StoredGallery:

@@ -116,22 +116,11 @@ class Turn:
                 seen.add(number)
             later = task.at is not None and task.at > self.wall
             values: dict[str, Any] = {
-                "id": task.id,
-                "queue": self.queue,
-                "state": LATER if later else "ready" if task.lane is None else "behind",
-                "host": name(task.host),
-                "source": None if task.source is None else name(task.source),
-                "precedence": -task.priority,
-                "not_before": task.at,
-                "lane": None if task.lane is None else name(task.lane),
-                "seen": number if row is None else row.seen,
-                "link": int(task.link),
-                "tries": 0,
-                "failures": 0,
-                "added": self.wall,
-                "changed": self.wall,
-                "body": storable(task.body),
-            }
+                "id": task.id, "queue": self.queue, "state": LATER if later else "ready" if task.lane is None else "behind",
+                "host": name(task.host), "source": None if task.source is None else name(task.source), "precedence": -task.priority,
+                "not_before": task.at, "lane": None if task.lane is None else name(task.lane), "seen": number if row is None else row.seen,
+                "link": int(task.link), "tries": 0, "failures": 0, "added": self.wall, "changed": self.wall, "body": storable(task.body),
+            }  # fmt: skip
             if row is None:
                 fresh.append(values)
             else:  # it was over, and waits again, for another request perhaps

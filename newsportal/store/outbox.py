@@ -121,14 +121,10 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
     """The entry once it is known what came of it. One that was asked for meanwhile waits again."""
     again = entry.asked != held.asked and result.state != "waiting"
     closed = replace(
-        entry,
-        state="waiting" if again else result.state,
-        owner=None,
-        due=now if again else result.due or now,
-        changed=now,
+        entry, state="waiting" if again else result.state, owner=None, due=now if again else result.due or now, changed=now,
         tries=0 if again or result.state in ("done", "withdrawn") else entry.tries - (not result.tried),
         reason=storable_reason(result.reason),
-    )
+    )  # fmt: skip
     if result.state == "withdrawn":
         return replace(closed, revision=None, digest=None, place=None)
     if result.state != "done":

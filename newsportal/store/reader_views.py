@@ -13,24 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    Select,
-    String,
-    Table,
-    bindparam,
-    distinct,
-    func,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from newsportal.items import content_id
 from newsportal.recommend.base import Recommendation, View
@@ -132,37 +115,37 @@ def offer_rows(reader: str, recommended: Iterable[Recommendation], now: datetime
     ]  # fmt: skip
 
 
-SWITCHED_OFF = Table(
-    "readers_off", METADATA, Column("reader", String(READER_CHARS), primary_key=True), Column("since", Moment, nullable=False)
+SWITCHED_OFF = sa.Table(
+    "readers_off", METADATA, sa.Column("reader", sa.String(READER_CHARS), primary_key=True), sa.Column("since", Moment, nullable=False)
 )
 """Readers who want no profile: nothing else is known of them."""
 
-VIEWS = Table(
+VIEWS = sa.Table(
     "views",
     METADATA,
-    Column("reader", String(READER_CHARS), primary_key=True),
-    Column("article_id", String(ID_CHARS), ForeignKey("articles.id"), primary_key=True),
-    Column("seen", Integer, nullable=False),
-    Column("pictures", Integer, nullable=False),
-    Column("places", LargeBinary, nullable=False),
-    Column("first", Moment, nullable=False),
-    Column("at", Moment, nullable=False),
-    Index(None, "first", "reader", "seen"),  # all that a month is counted from
-    Index(None, "at"),
+    sa.Column("reader", sa.String(READER_CHARS), primary_key=True),
+    sa.Column("article_id", sa.String(ID_CHARS), sa.ForeignKey("articles.id"), primary_key=True),
+    sa.Column("seen", sa.Integer, nullable=False),
+    sa.Column("pictures", sa.Integer, nullable=False),
+    sa.Column("places", sa.LargeBinary, nullable=False),
+    sa.Column("first", Moment, nullable=False),
+    sa.Column("at", Moment, nullable=False),
+    sa.Index(None, "first", "reader", "seen"),  # all that a month is counted from
+    sa.Index(None, "at"),
 )
 """``places`` has a bit for each picture (the lowest of the first byte is the first picture's), ``seen`` of them are set; ``first`` and
 ``at``: when the reader looked at the story first and last."""
 
-OFFERS = Table(
+OFFERS = sa.Table(
     "offers",
     METADATA,
-    Column("reader", String(READER_CHARS), primary_key=True),
-    Column("story_id", String(ID_CHARS), primary_key=True),
-    Column("day", Moment, primary_key=True),
-    Column("at", Moment, nullable=False),
-    Column("by", String(16), nullable=False),
-    Column("opened", String(ID_CHARS)),
-    Index(None, "day"),
+    sa.Column("reader", sa.String(READER_CHARS), primary_key=True),
+    sa.Column("story_id", sa.String(ID_CHARS), primary_key=True),
+    sa.Column("day", Moment, primary_key=True),
+    sa.Column("at", Moment, nullable=False),
+    sa.Column("by", sa.String(16), nullable=False),
+    sa.Column("opened", sa.String(ID_CHARS)),
+    sa.Index(None, "day"),
 )
 """What was recommended, a row a day; ``at``: when first. ``opened``: the article by which the reader opened the story. No foreign keys:
 a story goes when it is folded into another."""
@@ -171,16 +154,16 @@ a story goes when it is folded into another."""
 AT_ONCE: Final = 200  # views that :func:`bring` may be given: one statement asks for all of them, two values each
 
 SITUATION: Final = (
-    select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
+    sa.select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
     .select_from(ARTICLES)
-    .outerjoin(SWITCHED_OFF, SWITCHED_OFF.c.reader == bindparam("reader"))
-    .outerjoin(VIEWS, (VIEWS.c.reader == bindparam("reader")) & (VIEWS.c.article_id == ARTICLES.c.id))
-    .where(ARTICLES.c.id == bindparam("article"))
+    .outerjoin(SWITCHED_OFF, SWITCHED_OFF.c.reader == sa.bindparam("reader"))
+    .outerjoin(VIEWS, (VIEWS.c.reader == sa.bindparam("reader")) & (VIEWS.c.article_id == ARTICLES.c.id))
+    .where(ARTICLES.c.id == sa.bindparam("article"))
 )
 """All that one look needs to know, in one statement."""
 
 
-def save_look(connection: Connection, reader: str, article_id: str, places: Collection[int], pictures: int, now: datetime) -> bool:
+def save_look(connection: sa.Connection, reader: str, article_id: str, places: Collection[int], pictures: int, now: datetime) -> bool:
     found = connection.execute(SITUATION, {"reader": reader, "article": article_id}).mappings().first()
     if found is None or found["off"] is not None:
         return False
@@ -190,23 +173,23 @@ def save_look(connection: Connection, reader: str, article_id: str, places: Coll
     if found["places"] is None:
         story_id = found["story_id"]
         its = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened.is_(None)
-        wanted = select(OFFERS.c.story_id, OFFERS.c.day).where(its, OFFERS.c.at.between(now - OPENED_WITHIN, now))
+        wanted = sa.select(OFFERS.c.story_id, OFFERS.c.day).where(its, OFFERS.c.at.between(now - OPENED_WITHIN, now))
         offered = connection.execute(wanted.order_by(OFFERS.c.day.desc()).limit(1)).first()
         if offered is not None:
             this = its & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
-            connection.execute(update(OFFERS).where(this).values(opened=article_id))
+            connection.execute(sa.update(OFFERS).where(this).values(opened=article_id))
     return True
 
 
-def bring(connection: Connection, views: Sequence[View], now: datetime) -> dict[str, int]:
+def bring(connection: sa.Connection, views: Sequence[View], now: datetime) -> dict[str, int]:
     """See ``Readers.bring``; some of the views. Answers the counts of :class:`Brought`."""
     recent = [view for view in views if view.at >= now - VIEWS_KEPT]
     names = {view.story for view in recent}  # of articles, by id or by an identity
-    by_id = connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.id.in_(names)))
+    by_id = connection.scalars(sa.select(ARTICLES.c.id).where(ARTICLES.c.id.in_(names)))
     articles = find_stored(connection, names) | {id: id for id in by_id}
     known = [view for view in recent if view.story in articles]
     readers = {reader_name(view.reader) for view in recent}
-    off = set(connection.scalars(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(readers))))
+    off = set(connection.scalars(sa.select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(readers))))
     wanted = [view for view in known if reader_name(view.reader) not in off]
     rows = looks(wanted, articles, now)
     for row in _there(connection, list(rows)):
@@ -217,7 +200,7 @@ def bring(connection: Connection, views: Sequence[View], now: datetime) -> dict[
     return {"taken": len(wanted), "unknown": unknown, "old": old, "off": len(known) - len(wanted)}
 
 
-def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+def _there(connection: sa.Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """The views of these readers and articles that are stored."""
     if not keys:
         return []
@@ -229,13 +212,13 @@ def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict
 
 
 @cache
-def _of_keys() -> Select[Any]:
+def _of_keys() -> sa.Select[Any]:
     """Looks up :data:`AT_ONCE` views by their keys. ``(reader, article_id) IN (…)`` would make SQLite read the whole table."""
     keys = (
-        (VIEWS.c.reader == bindparam(f"reader_{number}")) & (VIEWS.c.article_id == bindparam(f"article_{number}"))
+        (VIEWS.c.reader == sa.bindparam(f"reader_{number}")) & (VIEWS.c.article_id == sa.bindparam(f"article_{number}"))
         for number in range(AT_ONCE)
     )
-    return select(VIEWS).where(or_(*keys))
+    return sa.select(VIEWS).where(sa.or_(*keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,22 +247,25 @@ def month_of(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
-MONTHS = Table(
-    "reading_months", METADATA, Column("start", Moment, primary_key=True), *(Column(name, Integer, nullable=False) for name in FIGURES)
+MONTHS = sa.Table(
+    "reading_months",
+    METADATA,
+    sa.Column("start", Moment, primary_key=True),
+    *(sa.Column(name, sa.Integer, nullable=False) for name in FIGURES),
 )
 """Figures of months whose views and offers were let go."""
 
 
-def months(connection: Connection, alpha: float) -> list[Month]:
-    kept = {row["start"]: Month(**row) for row in connection.execute(select(MONTHS)).mappings()}
+def months(connection: sa.Connection, alpha: float) -> list[Month]:
+    kept = {row["start"]: Month(**row) for row in connection.execute(sa.select(MONTHS)).mappings()}
     counted = {start: _count(connection, start, end, alpha) for start, end in _spans(connection) if start not in kept}
     return [month for _, month in sorted((kept | counted).items())]
 
 
-def _spans(connection: Connection) -> Iterator[tuple[datetime, datetime]]:
+def _spans(connection: sa.Connection) -> Iterator[tuple[datetime, datetime]]:
     """The months from the first view or offer to the last, as (start, end)."""
     ends = [
-        (connection.scalar(select(func.min(column))), connection.scalar(select(func.max(column))))
+        (connection.scalar(sa.select(sa.func.min(column))), connection.scalar(sa.select(sa.func.max(column))))
         for column in (VIEWS.c.first, OFFERS.c.day)
     ]
     lows, highs = ([end for end in some if end] for some in zip(*ends, strict=True))
@@ -292,17 +278,17 @@ def _spans(connection: Connection) -> Iterator[tuple[datetime, datetime]]:
         start = end
 
 
-def _count(connection: Connection, start: datetime, end: datetime, alpha: float) -> Month:
+def _count(connection: sa.Connection, start: datetime, end: datetime, alpha: float) -> Month:
     within = _between(VIEWS.c.first, start, end)
     views, pictures, readers = connection.execute(
-        select(func.count(), func.sum(VIEWS.c.seen), func.count(distinct(VIEWS.c.reader))).where(within)
+        sa.select(sa.func.count(), sa.func.sum(VIEWS.c.seen), sa.func.count(sa.distinct(VIEWS.c.reader))).where(within)
     ).one()
     shown = _between(OFFERS.c.day, start, end)
-    offered, opened = connection.execute(select(func.count(), func.count(OFFERS.c.opened)).where(shown)).one()
+    offered, opened = connection.execute(sa.select(sa.func.count(), sa.func.count(OFFERS.c.opened)).where(shown)).one()
     past = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen >= alpha * VIEWS.c.pictures)
-    liked = connection.scalar(select(func.count()).select_from(OFFERS).join(VIEWS, past).where(shown, OFFERS.c.opened.is_not(None)))
+    liked = connection.scalar(sa.select(sa.func.count()).select_from(OFFERS).join(VIEWS, past).where(shown, OFFERS.c.opened.is_not(None)))
     return Month(start, views, int(pictures or 0), readers, offered, opened, liked or 0)
 
 
-def _between(column: ColumnElement[datetime], start: datetime, end: datetime) -> ColumnElement[bool]:
+def _between(column: sa.ColumnElement[datetime], start: datetime, end: datetime) -> sa.ColumnElement[bool]:
     return (column >= start) & (column < end)

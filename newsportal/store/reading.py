@@ -192,11 +192,9 @@ class Articles(Part):
             return Tally(
                 articles=(connection.scalar(select(func.count()).select_from(ARTICLES)) or 0) - articles,
                 stories=(connection.scalar(select(func.count()).select_from(STORIES)) or 0) - stories,
-                by_topic=count(LABELS.c.value, LABELS.c.kind == "topic"),
-                by_category=count(LABELS.c.value, LABELS.c.kind == "category"),
-                by_source=count(ARTICLES.c.source),
-                newest=connection.scalar(select(func.max(ARTICLES.c.moment))),
-            )
+                by_topic=count(LABELS.c.value, LABELS.c.kind == "topic"), by_category=count(LABELS.c.value, LABELS.c.kind == "category"),
+                by_source=count(ARTICLES.c.source), newest=connection.scalar(select(func.max(ARTICLES.c.moment))),
+            )  # fmt: skip
 
     def stories_since(self, topic: str, since: datetime) -> int:
         """How many stories of a topic are no older than that. Read from an index: as quick as there are many of them."""

@@ -160,9 +160,8 @@ def form_of(table: Table) -> Form:
         key=tuple(column.name for column in table.primary_key),
         nullable=frozenset(column.name for column in table.columns if column.nullable),
         parents={next(iter(key.columns)).name: key.referred_table.name for key in table.foreign_key_constraints},
-        counted=counted[0] if counted else None,
-        single=next((column.name for column in table.columns if column.unique), None),
-    )
+        counted=counted[0] if counted else None, single=next((column.name for column in table.columns if column.unique), None),
+    )  # fmt: skip
 
 
 FORMS: Final = tuple(form_of(table) for table in METADATA.sorted_tables if table not in link_tables.WORK_TABLES)

@@ -106,10 +106,7 @@ ALIASES = Table(
 """Other identities of an article (redirects, canonical links); ``id`` is the hash of ``identity``, ``seq`` the last change before it."""
 
 DECLARED = Table(
-    "declared_names",
-    METADATA,
-    id_column("id", primary_key=True),
-    id_column("article_id", ForeignKey("articles.id"), primary_key=True),
+    "declared_names", METADATA, id_column("id", primary_key=True), id_column("article_id", ForeignKey("articles.id"), primary_key=True)
 )
 """Addresses that articles declare to be theirs (``rel=canonical``) and nobody has proved; ``id`` is the hash of the identity."""
 
@@ -124,10 +121,7 @@ FOLD_KEYS = Table(
 """``key`` is the hash of the fold key, ``moment`` the article's."""
 
 UNFOLDED = Table(
-    "unfolded",
-    METADATA,
-    id_column("article_id", ForeignKey("articles.id"), primary_key=True),
-    id_column("story_id", primary_key=True),
+    "unfolded", METADATA, id_column("article_id", ForeignKey("articles.id"), primary_key=True), id_column("story_id", primary_key=True)
 )
 """Pairs that an editor took apart: never folded by key again."""
 

@@ -88,27 +88,19 @@ def article_of(thread: Thread) -> Article:
     """The thread as lists and the search see it: by who opened it, and when."""
     first = thread.posts[0] if thread.posts else None
     return Article(
-        **{name: getattr(thread, name) for name in SHARED},
-        text="",
+        **{name: getattr(thread, name) for name in SHARED}, text="",
         published=(first.published if first else None) or thread.link.published,
-        author=(first.author if first else None) or thread.link.author,
-        site=thread.link.site,
-        images=first.images if first else (),
-        category_by="source" if thread.category else None,
-        algorithm="forum",
-    )
+        author=(first.author if first else None) or thread.link.author, site=thread.link.site, images=first.images if first else (),
+        category_by="source" if thread.category else None, algorithm="forum",
+    )  # fmt: skip
 
 
 def state(thread: Thread, now: datetime) -> dict[str, Any]:
     """The columns of ``threads`` that a visit fills."""
     return {
-        "board": looked_up(thread.board) if thread.board else None,
-        "visited": now,
-        "last_page": storable(thread.last_page or thread.url),
-        "whole": thread.whole,
-        "replies": thread.replies,
-        "listed": thread.listed,
-    }
+        "board": looked_up(thread.board) if thread.board else None, "visited": now, "last_page": storable(thread.last_page or thread.url),
+        "whole": thread.whole, "replies": thread.replies, "listed": thread.listed,
+    }  # fmt: skip
 
 
 def _changed_columns(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> dict[str, Any]:
@@ -247,14 +239,9 @@ def _write_posts(connection: Connection, id: str, posts: Sequence[Post], now: da
     edited = 0
     for name, post in reversed(named.items()):
         row = {
-            "floor": post.floor,
-            "author": optional(post.author),
-            "published": post.published,
-            "date_text": optional(post.date_text),
-            "text": storable(post.text),
-            "quoted": optional(post.quoted),
-            "images": to_json(post.images),
-        }
+            "floor": post.floor, "author": optional(post.author), "published": post.published, "date_text": optional(post.date_text),
+            "text": storable(post.text), "quoted": optional(post.quoted), "images": to_json(post.images),
+        }  # fmt: skip
         old = name if name in known else _former_name(known, named, name, post)
         if old is None:
             place += 1

@@ -12,23 +12,11 @@ from sqlalchemy import Connection, Engine, bindparam, func, insert, select, upda
 from newsportal.dedup.cosine import THRESHOLD
 from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldDecision, FoldKey, TopicMark, content_id
-from newsportal.store import prints
+from newsportal.store import folding, prints
 from newsportal.store.article_rows import fold_columns, identity_of, is_newer, row_of, topics_of
 from newsportal.store.columns import MOST_DECLARING, storable
 from newsportal.store.corrections import Written, crawled
 from newsportal.store.dialects import Part, upsert
-from newsportal.store.folding import (
-    NEW_ARTICLE,
-    NewRows,
-    choose,
-    find_existing,
-    hashed,
-    hidden_with,
-    new_story,
-    refresh,
-    save_keys,
-    topic_rows,
-)
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
 from newsportal.store.prints import FinderIndex, Printed, PrintIndex, printed
@@ -49,11 +37,11 @@ class Batch:
     index: PrintIndex
     now: datetime
     existing: dict[str, str | None]  # as ``find_existing`` answers
-    _new: NewRows = field(default_factory=NewRows)
+    _new: folding.NewRows = field(default_factory=folding.NewRows)
     _unread: bool = True  # the index does not know what others committed, or what was written here
 
     def add(self, article: Article, keys: Sequence[FoldKey], new: Printed) -> Added:
-        row, hashes = row_of(article, now=self.now), hashed(keys)
+        row, hashes = row_of(article, now=self.now), folding.hashed(keys)
         id = self.existing.get(row["id"])
         if id is not None or self.index.finder is not None or self._new.may_repeat(new.fingerprint.runs, hashes):
             self.write()
@@ -78,16 +66,16 @@ class Batch:
         id, story_id, hidden = str(row["id"]), str(row["id"]), dict[str, Any]()
         if found:
             self.write()
-            story_id, hidden = found.story_id, hidden_with(self.connection, found.story_id)
+            story_id, hidden = found.story_id, folding.hidden_with(self.connection, found.story_id)
         elif id in self.existing:  # its founder was deleted, or taken out of it
-            story_id = new_story(self.connection, row, topics)
+            story_id = folding.new_story(self.connection, row, topics)
         else:
             self._new.begin_story(row, topics)
         self.existing[id] = id
-        self._new.add({"story_id": story_id, **row, **fold_columns(found), **hidden}, topic_rows(id, topics), hashes, new, self.now)
+        self._new.add({"story_id": story_id, **row, **fold_columns(found), **hidden}, folding.topic_rows(id, topics), hashes, new, self.now)
         if found:
             self.write()
-            refresh(self.connection, story_id)
+            folding.refresh(self.connection, story_id)
         return story_id
 
     def write(self) -> None:
@@ -103,7 +91,7 @@ def _repeated(
     """What an article repeats by its text, else by its keys; or by the finder of the store's choice. Stories of ``apart`` are out."""
     if new.index.finder is not None:
         return new.index.finder.repeated(connection, row, apart)
-    return prints.repeated(connection, row, new, apart) or choose(connection, row, keys, apart)
+    return prints.repeated(connection, row, new, apart) or folding.choose(connection, row, keys, apart)
 
 
 def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
@@ -114,14 +102,14 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
         keep(connection, id, written)
         moment = written.columns["moment"]  # from now on under the keys it had and has, with the fingerprint it has now
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == id).values(moment=moment))
-        save_keys(connection, id, moment, keys)
+        folding.save_keys(connection, id, moment, keys)
         prints.drop(connection, id)
         prints.keep(connection, prints.print_rows(id, moment, new, now), now)
     met = add_topics(connection, id, topics_of(article))
     story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
     if revised or met:
         for changed in {known["story_id"], story_id}:
-            refresh(connection, changed)
+            folding.refresh(connection, changed)
         log(connection, "article", id, now)
     return Added("revised" if revised else "same", id, story_id)
 
@@ -134,7 +122,7 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
     found = _repeated(connection, existing(connection, known["id"]), keys, new, apart)
     if found is None:
         return str(known["story_id"])
-    _move(connection, known["id"], found.story_id, **fold_columns(found), **hidden_with(connection, found.story_id))
+    _move(connection, known["id"], found.story_id, **fold_columns(found), **folding.hidden_with(connection, found.story_id))
     return found.story_id
 
 
@@ -156,8 +144,8 @@ def page_version(connection: Connection, known: Mapping[str, Any]) -> Mapping[st
 def insert_separately(connection: Connection, article: Article, now: datetime) -> tuple[str, str]:
     """Write an article that is not compared with others (a thread, a photo story); answers its id and that of the story founded on it."""
     row = row_of(article, now=now)
-    story_id = new_story(connection, row, topics_of(article))
-    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row})
+    story_id = folding.new_story(connection, row, topics_of(article))
+    connection.execute(folding.NEW_ARTICLE, {"story_id": story_id, **row})
     return str(row["id"]), story_id
 
 
@@ -165,7 +153,7 @@ def add_topics(connection: Connection, article_id: str, topics: Mapping[str, Top
     """Add what is not there yet; answers whether anything was."""
     before = set(connection.scalars(TOPICS_OF, {"article": article_id}))
     fresh = {topic: mark for topic, mark in topics.items() if topic not in before}
-    upsert(connection, TOPICS, topic_rows(article_id, fresh))
+    upsert(connection, TOPICS, folding.topic_rows(article_id, fresh))
     return bool(fresh)
 
 
@@ -246,7 +234,9 @@ class Writing(Part):
         self._read_prints()
         with self._prints.unless_it_fails(), self._write() as connection:
             self._follow(connection)
-            batch = Batch(connection, self._prints, now, find_existing(connection, [identity_of(article) for article, _, _ in made]))
+            batch = Batch(
+                connection, self._prints, now, folding.find_existing(connection, [identity_of(article) for article, _, _ in made])
+            )
             added = [batch.add(*one) for one in made]
             batch.write()
             finish_stored(connection, [article for article, _, _ in made])
@@ -320,7 +310,7 @@ class Writing(Part):
             old = str(row["story_id"])
             if len(_members(connection, old)) == 1:
                 return old
-            story_id = new_story(connection, row, set(connection.scalars(TOPICS_OF, {"article": article_id})))
+            story_id = folding.new_story(connection, row, set(connection.scalars(TOPICS_OF, {"article": article_id})))
             _move(connection, article_id, story_id, **fold_columns(None))
             upsert(connection, UNFOLDED, [{"article_id": article_id, "story_id": old}])
             upsert(connection, UNFOLDED, [{"article_id": other, "story_id": story_id} for other in _members(connection, old)])

@@ -16,14 +16,14 @@ import re2
 from newsportal.text.characters import encodable
 
 MAX_CHARS: Final = 2_000
+EXPRESSION: Final = "re:"  # what stands before one where a part of the text would do
 
 MISSING: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"\(\?<?[=!]"), "look-around is not supported; name what is not wanted in a rule of its own (deny, remove)"),
     (re.compile(r"\\[1-9]|\(\?P="), "references to groups are not supported; write both forms out"),
     (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive repeats are not needed; leave the > or + out"),
     (re.compile(r"\\Z"), r"write \z"),
-)
-"""What Python's expressions have and RE2's have not, with the remedy."""
+)  # What Python's expressions have and RE2's have not, with the remedy
 
 
 @lru_cache(maxsize=1024)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).resolve().parent.parent
 CHROMIUM = find_chromium()
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-QUIET += ["--disable-component-update", "--disable-sync"]
+QUIET += ["--disable-component-update", "--disable-sync", "--js-flags=--no-opt,--no-maglev"]  # each page ends before what is optimised
 LOOKS: dict[str, dict[str, Any]] = {
     "light, wide": {"color_scheme": "light", "locale": "zh-CN", "viewport": {"width": 1280, "height": 900}},
     "dark, narrow": {"color_scheme": "dark", "locale": "en", "viewport": {"width": 360, "height": 740}},
@@ -304,28 +304,29 @@ class Visitor:
         return self.page
 
 
-RUN_AXE = """options => globalThis.axe ? axe.run(options).then(({violations}) => violations) : null"""
-
-
 @pytest.fixture(scope="session")
 def violations() -> Any:
     """``violations(page)`` answers what axe-core finds wrong: for each of its rules the name and the first elements.
 
-    ``leaving``: the test opens another page next. Two rows of each shape stand for all, and all is unfolded.
+    ``leaving``: the test opens another page next. Two rows of each shape stand for all, and all is unfolded. The contrast of text that
+    looks as it did on a page before is not judged again: that takes more than half of axe-core's time.
     """
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe().axe_script
     # what passes is not listed (its selectors take half the time), and controls must be large enough to be hit
-    options = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+    options = {"resultTypes": ["violations", "incomplete"], "rules": {"target-size": {"enabled": True}}}
+    run_axe, judged = (TESTS / "e2e" / "run_axe.js").read_text("utf-8"), set[int]()
 
     def find(page: Page, *, leaving: bool = False) -> list[tuple[str, list[str]]]:
         if leaving:
             page.evaluate((TESTS / "e2e" / "two_of_each.js").read_text("utf-8"))
-        found = page.evaluate(RUN_AXE, options)
+        found = page.evaluate(run_axe, [options, list(judged)])
         if found is None:
             page.add_init_script(axe)  # into all that this tab opens later: to send its 570 kB for each takes longer than to run it
             page.evaluate(axe)
-            found = page.evaluate(RUN_AXE, options)
-        return [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
+            found = page.evaluate(run_axe, [options, list(judged)])
+        wrong, looks = found
+        judged.update(() if wrong else looks)
+        return [(rule, elements) for rule, elements in wrong]
 
     return find
 

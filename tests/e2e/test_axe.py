@@ -84,3 +84,11 @@ def test_axe_would_find_something(visit: Any, violations: Any) -> None:
     page = visitor.go("/latest")
     page.evaluate("document.querySelector('#find').labels[0].remove(); document.querySelector('#find').removeAttribute('placeholder')")
     assert [rule for rule, _ in violations(page)] == ["label"]
+
+
+def test_text_that_was_judged_is_judged_again_where_it_looks_otherwise(visit: Any, violations: Any) -> None:
+    page = visit().go("/latest")
+    assert violations(page) == []
+    for change in ("style.color = '#aaa'", "style.backgroundColor = '#777'", "parentNode.style.opacity = '.3'"):
+        page.evaluate(f"(link => {{ link.style = 'transition: none'; link.{change}; }})(document.querySelector('.headline a'))")
+        assert [rule for rule, _ in violations(page)] == ["color-contrast"], change

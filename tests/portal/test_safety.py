@@ -22,7 +22,7 @@ from newsportal.messages import as_text
 from newsportal.portal.guard import hosts_of
 from newsportal.search import open_index
 from newsportal.services.exchange.form import incoming, plain
-from newsportal.services.exchange.warc import page
+from newsportal.services.exchange.tables import page
 from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import CONTROL

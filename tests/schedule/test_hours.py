@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from newsportal.items.visits import Visit
-from newsportal.schedule import Past, Rules, hours_on, next_visit
-from newsportal.schedule.policies import FROM_SIX
+from newsportal.schedule import next_visit
+from newsportal.schedule.policies import FROM_SIX, Past, Rules, hours_on
 
 DAY = datetime(2026, 3, 5, tzinfo=UTC)
 

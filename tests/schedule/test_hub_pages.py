@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from newsportal.schedule import Rules
 from newsportal.schedule.policies import (
     DAY,
     MOST_HUBS,
     TRIED,
     UNLINKED,
     HubPage,
+    Rules,
     add_hubs,
     ask_hub,
     choose_hubs,

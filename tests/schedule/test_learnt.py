@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from newsportal.items.visits import Visit
-from newsportal.schedule import Next, Past, Rules, next_visit, price, strip
+from newsportal.schedule import next_visit
 from newsportal.schedule.cadence import CELLS_A_DAY, factors, grid, lies, sightings
+from newsportal.schedule.learnt import price, strip
+from newsportal.schedule.policies import Next, Past, Rules
 
 NOW = datetime(2026, 3, 26, tzinfo=UTC)  # a Thursday, midnight
 HOUR = timedelta(hours=1)

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from newsportal.items.visits import Visit
-from newsportal.schedule import POLICIES, Past, Rules, due, next_visit, period
+from newsportal.schedule import POLICIES, due, next_visit
+from newsportal.schedule.policies import Past, Rules, period
 
 ZONE = timezone(timedelta(hours=8))
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=ZONE)

@@ -11,7 +11,7 @@ import pytest
 from factories import empty_store
 
 from newsportal.items import Article, Link
-from newsportal.services.rising import as_dict, compile_board
+from newsportal.services.boards import compile_board, rising_row
 from newsportal.store.events import Placed
 from newsportal.store.store import Store
 
@@ -54,7 +54,7 @@ def test_words_and_events_with_their_stories(store: Store) -> None:
     assert (word.title, word.rise.count, word.rise.event) == ("台风", 6, "storm")  # two by their titles: they have no keywords
     assert word.rise.with_words[0] == "海燕"
     assert len(word.stories) == 3
-    plain = as_dict(board)
+    plain = rising_row(board)
     assert plain["words"][0]["event"] == plain["events"][0]["event"] == "storm"
     assert plain["words"][0]["expected"] == 0.5
     assert sum(plain["words"][0]["days"]) == 6

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from work import count_calls, ends
 
 from newsportal.errors import Problem
-from newsportal.sources.reading import Unreadable, read
+from newsportal.sources.building import Unreadable, read
 
 Told = Callable[[str | bytes], tuple[Problem, ...]]
 

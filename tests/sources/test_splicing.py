@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from newsportal.sources.building import read
 from newsportal.sources.changing import NoEntry, drop_entry, set_entry
 from newsportal.sources.editing import append_entry, changed
-from newsportal.sources.reading import read
 
 PATH = Path("sources.yaml")
 HEAD = "portal:   {title: 甲}\ntopics: [{name: 旅游}, {name: 财经}]   # eng\n\n\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.items.visits import Visit
-from newsportal.schedule import Rules
+from newsportal.schedule.policies import Rules
 from newsportal.sources import Sources, load, timing
 from newsportal.store.results import SourceState
 

@@ -21,20 +21,7 @@ from hashlib import blake2b
 from threading import RLock
 from typing import Any, ClassVar, Final, TypeVar
 
-from newsportal.crawl.queues.base import (
-    Answer,
-    Aside,
-    HostState,
-    Identity,
-    Lease,
-    Order,
-    Queue,
-    QueueState,
-    Task,
-    Terms,
-    WorkerState,
-    identity,
-)
+from newsportal.crawl.queues import base
 from newsportal.crawl.queues.redis_partition import Partition, context_of
 from newsportal.crawl.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, faults
 from newsportal.errors import FrontierUnavailable
@@ -50,7 +37,7 @@ LANE_WAIT: Final = 1.0  # seconds until a request is looked at again whose lane 
 One = TypeVar("One")
 
 
-class RedisQueue(Queue):
+class RedisQueue(base.Queue):
     """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``prefixes``: how the keys of each partition begin."""
 
     backed: ClassVar[bool] = False  # a table has what cannot be said to a node that is away
@@ -59,9 +46,9 @@ class RedisQueue(Queue):
         self,
         client: Any,
         name: str,
-        terms: Terms | None = None,
+        terms: base.Terms | None = None,
         *,
-        worker: Identity | None = None,
+        worker: base.Identity | None = None,
         queue_key: str = QUEUE_KEY,
         seen_key: str = SEEN_KEY,
         owner: str = "",
@@ -70,15 +57,15 @@ class RedisQueue(Queue):
         prefixes: Sequence[str] = ("",),
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.name, self.terms, self.client = name, terms or Terms(), client
-        self.worker = worker or identity()
+        self.name, self.terms, self.client = name, terms or base.Terms(), client
+        self.worker = worker or base.identity()
         context = {**context_of(self.worker, self.terms), "owner": owner, "owner_name": owner_name}
         self.parts = [
             Partition(client, [prefix + key % {"spider": name} for key in (queue_key, seen_key)], prefix + SHARED, context, where, clock)
             for prefix in prefixes
         ]
         self._nodes_away: dict[str, tuple[float, FrontierUnavailable]] = {}
-        self._last: dict[Partition, Answer] = {}  # what each partition answered last
+        self._last: dict[Partition, base.Answer] = {}  # what each partition answered last
         self._jobs: dict[str, Partition] = {}
         self._lanes: dict[str, str] = {}  # lane -> id of the request that is in flight here
         self._turn = 0
@@ -89,7 +76,7 @@ class RedisQueue(Queue):
         """Whether all hosts lie in one partition."""
         return len(self.parts) == 1
 
-    def exchange(self, order: Order) -> Answer:
+    def exchange(self, order: base.Order) -> base.Answer:
         with self._lock:
             if self.whole:
                 return self._ask(self.parts[0], order)
@@ -98,7 +85,7 @@ class RedisQueue(Queue):
                 self._take(order.take, order, answer)
             return answer
 
-    def _ask(self, part: Partition, order: Order) -> Answer:
+    def _ask(self, part: Partition, order: base.Order) -> base.Answer:
         if order.take is not None and part.away:
             part.recover()
             self._recover(part)
@@ -107,7 +94,7 @@ class RedisQueue(Queue):
     def _recover(self, part: Partition) -> None:
         """A node was away, and may have come back empty."""
 
-    def _tell(self, order: Order) -> Answer:
+    def _tell(self, order: base.Order) -> base.Answer:
         """Everything but what is to be taken."""
         told = self._by_part(order)
         strict = not self.backed and bool(order.push or order.requeue or order.ended)
@@ -117,7 +104,7 @@ class RedisQueue(Queue):
         for part in self.parts:
             for id in order.ended:  # what a node was not told it gets back when it is there again: the table knows that it is done
                 part.leased.pop(id, None)
-        answer = Answer(holds=dict.fromkeys(order.hold))
+        answer = base.Answer(holds=dict.fromkeys(order.hold))
         for one in answers:
             answer.pushed |= one.pushed
             answer.lost |= one.lost
@@ -134,9 +121,9 @@ class RedisQueue(Queue):
             self._last[part] = replace(last, held=held, yielded=last.yielded - free.keys())
         return answer
 
-    def _by_part(self, order: Order) -> dict[Partition, Order]:
+    def _by_part(self, order: base.Order) -> dict[Partition, base.Order]:
         """What is to be said to which partition; nothing is taken."""
-        told: dict[Partition, Order] = defaultdict(Order)
+        told: dict[Partition, base.Order] = defaultdict(base.Order)
         for task in order.push:
             told[self._home(task.host)].push.append(task)
         for task in order.requeue:
@@ -152,8 +139,8 @@ class RedisQueue(Queue):
                 told[part].done, told[part].back = order.done, order.back
         return told
 
-    def _take(self, number: int, order: Order, answer: Answer) -> None:
-        leases: list[Lease] = []
+    def _take(self, number: int, order: base.Order, answer: base.Answer) -> None:
+        leases: list[base.Lease] = []
         errors = []
         self._turn = (self._turn + 1) % len(self.parts)  # another one is first each time, but for one that drains for a suspect
         turned = [*self.parts[self._turn :], *self.parts[: self._turn]]
@@ -161,7 +148,7 @@ class RedisQueue(Queue):
             room = self._allowed(part, number - len(leases))
             if room <= 0 and asked >= LOOKS and part in self._last:
                 continue
-            part.elsewhere, asks = self._leased_number - len(part.leased), Order(take=room, delay=order.delay, ahead=order.ahead)
+            part.elsewhere, asks = self._leased_number - len(part.leased), base.Order(take=room, delay=order.delay, ahead=order.ahead)
             try:
                 taken = self._last[part] = self._at(part, lambda part, asks=asks: self._ask(part, asks))  # type: ignore[misc]
             except FrontierUnavailable as error:
@@ -205,26 +192,28 @@ class RedisQueue(Queue):
             self._last.clear()
             self._lanes.clear()
 
-    def state(self, hosts: int = 20) -> QueueState:
+    def state(self, hosts: int = 20) -> base.QueueState:
         states = self._each(lambda part: json.loads(as_text(part.call("state", hosts))), strict=True)
-        workers: dict[str, WorkerState] = {}
+        workers: dict[str, base.WorkerState] = {}
         for worker, name, since, beat, leased, held, doing in (row for state in states for row in state["workers"]):
-            same = workers.get(worker, WorkerState(name, since, beat, 0, ()))
-            workers[worker] = WorkerState(
+            same = workers.get(worker, base.WorkerState(name, since, beat, 0, ()))
+            workers[worker] = base.WorkerState(
                 name, min(same.since, since), max(same.beat, beat), same.leased + leased,
                 tuple(sorted((*same.hosts, *held))), same.doing or json.loads(doing),
             )  # fmt: skip
-        found = (HostState(one["host"], one["waiting"], one.get("holder"), one["free_in"]) for state in states for one in state["hosts"])
+        found = (
+            base.HostState(one["host"], one["waiting"], one.get("holder"), one["free_in"]) for state in states for one in state["hosts"]
+        )
         most = sorted(found, key=lambda host: (-host.waiting, host.host))
         counts = {name: sum(state["counts"][name] for state in states) for name in ("waiting", "later", "leased", "aside")}
         listed = tuple(sorted(workers.values(), key=lambda worker: (worker.since, worker.name)))
-        return QueueState(self.name, **counts, workers=listed, hosts=tuple(most[:hosts]))
+        return base.QueueState(self.name, **counts, workers=listed, hosts=tuple(most[:hosts]))
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
         asked = list(sources)
         return sum(self._each(lambda part: part.outstanding(asked), strict=True), Counter[str]())
 
-    def aside(self, limit: int = 100) -> list[Aside]:
+    def aside(self, limit: int = 100) -> list[base.Aside]:
         found = [one for some in self._each(lambda part: part.aside(limit), strict=True) for one in some]
         return sorted(found, key=lambda one: one.since)[:limit]
 
@@ -306,7 +295,7 @@ class RedisQueue(Queue):
 
     # lanes
 
-    def _has_lane(self, part: Partition, lease: Lease) -> bool:
+    def _has_lane(self, part: Partition, lease: base.Lease) -> bool:
         """Whether nothing else of its lane is in flight; else it is given back for a moment."""
         lane, id = lease.task.lane, lease.task.id
         if lane is None:
@@ -317,7 +306,7 @@ class RedisQueue(Queue):
         if self._lanes[lane] == id:
             del self._lanes[lane]
         with suppress(FrontierUnavailable):
-            self._at(part, lambda part: part.exchange(Order(back=[([id], part.now + LANE_WAIT)])))
+            self._at(part, lambda part: part.exchange(base.Order(back=[([id], part.now + LANE_WAIT)])))
         part.leased.pop(id, None)
         return False
 
@@ -329,9 +318,9 @@ class UnbackedQueue(RedisQueue):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._pushed: dict[str, Task] = {}
+        self._pushed: dict[str, base.Task] = {}
 
-    def _ask(self, part: Partition, order: Order) -> Answer:
+    def _ask(self, part: Partition, order: base.Order) -> base.Answer:
         answer = super()._ask(part, order)
         for id in order.done:
             self._pushed.pop(id, None)
@@ -341,4 +330,6 @@ class UnbackedQueue(RedisQueue):
         return answer
 
     def _recover(self, part: Partition) -> None:
-        part.exchange(Order(push=[task for id, task in self._pushed.items() if self._home(task.host) is part and id not in part.leased]))
+        part.exchange(
+            base.Order(push=[task for id, task in self._pushed.items() if self._home(task.host) is part and id not in part.leased])
+        )

@@ -14,22 +14,7 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import func, select, update
 
-from newsportal.crawl.queues import table_taking, table_workers
-from newsportal.crawl.queues.base import (
-    Answer,
-    Aside,
-    HostState,
-    Identity,
-    Lease,
-    Order,
-    Queue,
-    QueueState,
-    Terms,
-    WaitingLinks,
-    WorkerState,
-    gone,
-    identity,
-)
+from newsportal.crawl.queues import base, table_taking, table_workers
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.store.columns import name as cut
 from newsportal.store.dialects import chunks
@@ -43,14 +28,14 @@ UNFINISHED: Final = 60.0  # seconds until a link is asked for again whose reques
 MOST_UNFINISHED: Final = 5  # then the link has failed
 
 
-class LinksBacked(Queue):
+class LinksBacked(base.Queue):
     """A queue over the ``links`` of a store."""
 
     name: str
-    terms: Terms
+    terms: base.Terms
     links: Links
 
-    def retries(self) -> list[WaitingLinks]:
+    def retries(self) -> list[base.WaitingLinks]:
         return [row for row in self.links.waiting() if row.queue == self.name]
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
@@ -76,25 +61,25 @@ class TableQueue(LinksBacked):
         links: Links,
         name: str,
         *,
-        terms: Terms | None = None,
-        worker: Identity | None = None,
+        terms: base.Terms | None = None,
+        worker: base.Identity | None = None,
         close: Callable[[], None] = lambda: None,
     ) -> None:
-        self.name, self.worker = name, worker or identity()
-        self.links, self.terms, self._close = links, terms or Terms(), close
+        self.name, self.worker = name, worker or base.identity()
+        self.links, self.terms, self._close = links, terms or base.Terms(), close
         self._lock = RLock()
         self._number = 0
         self._looked: float | None = None  # when this worker was last seen alive, and the tables were put in order if need be
-        self._mine: dict[str, Lease] = {}
+        self._mine: dict[str, base.Lease] = {}
 
-    def exchange(self, order: Order) -> Answer:
+    def exchange(self, order: base.Order) -> base.Answer:
         with self._lock:
             ended = order.ended
             mine = {id: lease for id, lease in self._mine.items() if id not in ended}
             alone = any(lease.tries >= SUSPECT_TRIES for lease in mine.values())  # nothing goes with a suspect
             in_hand = Counter(lease.task.host for lease in mine.values())
             number = 0 if alone else order.take or 0
-            answer = Answer()
+            answer = base.Answer()
             taking = table_taking.Taking(number, order.delay, order.ahead, in_hand, answer)
             only_takes = order.take is not None and not order.changes and order.beat is None
             if only_takes and self._table(lambda turn: self._idle(turn, taking), write=False):
@@ -110,7 +95,7 @@ class TableQueue(LinksBacked):
         turn.worker = self._number
         return self._number != 0 and not self._is_due(turn) and table_taking.idle(turn, taking)
 
-    def _converse(self, turn: Turn, order: Order, mine: Mapping[str, Lease], taking: table_taking.Taking) -> None:
+    def _converse(self, turn: Turn, order: base.Order, mine: Mapping[str, base.Lease], taking: table_taking.Taking) -> None:
         answer = taking.answer
         answer.pushed = turn.add(order.push)
         if turn.worker:  # who has left, or never took anything, has nothing
@@ -147,15 +132,15 @@ class TableQueue(LinksBacked):
                 self._number, self._looked = 0, None
                 self._mine.clear()
 
-    def state(self, hosts: int = 20) -> QueueState:
+    def state(self, hosts: int = 20) -> base.QueueState:
         return self._table(lambda turn: _state(turn, hosts), write=False)
 
-    def aside(self, limit: int = 100) -> list[Aside]:
+    def aside(self, limit: int = 100) -> list[base.Aside]:
         """The last first."""
         asked = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
         asked = asked.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
         found = self._table(lambda turn: turn.connection.execute(asked).all(), write=False)
-        return [Aside(task_of(one), one.reason or "", one.tries, one.since) for one in found]
+        return [base.Aside(task_of(one), one.reason or "", one.tries, one.since) for one in found]
 
     def again(self, ids: Collection[str] | None = None) -> int:
         return self._settle(ids, lambda turn, rows: turn.give_back([row._replace(tries=0) for row in rows], tries=0, reason=None))
@@ -219,7 +204,7 @@ def _leased(turn: Turn, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.worker == turn.worker and row.state == LEASED]
 
 
-def _state(turn: Turn, hosts: int) -> QueueState:
+def _state(turn: Turn, hosts: int) -> base.QueueState:
     counted = select(LINKS.c.state, func.count()).where(LINKS.c.queue == turn.queue).group_by(LINKS.c.state)
     counts: dict[str, int] = dict(turn.connection.execute(counted).all())
     # hosts of this queue with most waiting, then those that its workers hold
@@ -232,26 +217,26 @@ def _state(turn: Turn, hosts: int) -> QueueState:
     for host, name, free_at in turn.connection.execute(held.where(WORKERS.c.queue == turn.queue).limit(hosts)).all():
         if host not in listed:
             found.append((host, 0, name, free_at))
-    return QueueState(
+    return base.QueueState(
         turn.queue,
         waiting=sum(counts.get(one, 0) for one in WAITING),
         later=counts.get(LATER, 0),
         leased=counts.get(LEASED, 0),
         aside=counts.get(ASIDE, 0),
         workers=tuple(_workers(turn)),
-        hosts=tuple(HostState(host, waiting, name, max(0.0, free_at - turn.ticks)) for host, waiting, name, free_at in found[:hosts]),
+        hosts=tuple(base.HostState(host, waiting, name, max(0.0, free_at - turn.ticks)) for host, waiting, name, free_at in found[:hosts]),
     )
 
 
-def _workers(turn: Turn) -> list[WorkerState]:
+def _workers(turn: Turn) -> list[base.WorkerState]:
     """Those whose processes are there, as far as is known."""
     found = turn.connection.execute(select(WORKERS).where(WORKERS.c.queue == turn.queue).order_by(WORKERS.c.number)).all()
     workers = []
     for one in found:
-        if gone(Identity(one.name, one.machine, one.pid, one.started)):
+        if base.gone(base.Identity(one.name, one.machine, one.pid, one.started)):
             continue
         mine = select(func.count()).select_from(LINKS).where(LINKS.c.worker == one.number, LINKS.c.state == LEASED)
         hosts = turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == one.number).order_by(HOSTS.c.host)).all()
         beat = turn.wall - (turn.ticks - one.beat)
-        workers.append(WorkerState(one.name, one.since, beat, turn.connection.scalar(mine) or 0, tuple(hosts), json.loads(one.doing)))
+        workers.append(base.WorkerState(one.name, one.since, beat, turn.connection.scalar(mine) or 0, tuple(hosts), json.loads(one.doing)))
     return workers

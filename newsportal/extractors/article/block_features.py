@@ -258,9 +258,8 @@ def bits(mask: Whole, wanted: range) -> NDArray[np.int64]:
 def shifted(rows: NDArray[Any], step: int, fill: float) -> NDArray[Any]:
     """``rows`` moved along the blocks: column i holds what stood at i − step."""
     out = np.full_like(rows, fill)
-    if abs(step) < rows.shape[1]:
-        if step > 0:
-            out[:, step:] = rows[:, :-step]
-        else:
-            out[:, :step] = rows[:, -step:]
+    if step > 0:
+        out[:, step:] = rows[:, :-step]
+    else:
+        out[:, :step] = rows[:, -step:]
     return out

@@ -76,10 +76,8 @@ def refuse_list(body: Body, title: str | None) -> None:
     words, text = terms(title or ""), "\n".join(body.lines).lower()
     if words and sum(word in text for word in words) >= TITLE_SHARE * len(words):
         return
-    headlines = 0
-    for block, kept in zip(body.page.blocks, body.chosen, strict=True):
-        least = HEADLINE_CHARS * (2 if block.text.isascii() else 1)
-        headlines += not kept and block.linked == block.length >= least
+    links = (block for block, kept in zip(body.page.blocks, body.chosen, strict=True) if not kept and block.linked == block.length)
+    headlines = sum(block.length >= HEADLINE_CHARS * (2 if block.text.isascii() else 1) for block in links)
     if headlines >= HEADLINES:
         raise NotApplicable("list-page", f"{headlines} headlines, and a text that is hardly one")
 

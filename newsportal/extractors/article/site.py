@@ -44,7 +44,6 @@ TEASER: Final = 5  # lines behind a title that a list may show with it: date, so
 FEW: Final = 3  # witnesses; where one alone named more lines, all 26 were the article's own (340 pages)
 LONG: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
 
-
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 _PAGE_QUERY = re.compile(r"(?<=[?&])(?:page|p|pn|pg|curpage|pageno)=\d{1,3}(?:&|$)", re.IGNORECASE)
@@ -132,9 +131,6 @@ class SiteKnowledge:
         """The pages that are remembered of the site of ``url``."""
         with self._lock:
             return dict(self._sites.get(site_of(url) or "", ()))
-
-    def page(self, url: str) -> PageLines | None:
-        return self.of_site(url).get(url)
 
     def holds(self, site: str) -> bool:
         with self._lock:

@@ -108,10 +108,7 @@ def tidied(body: Body) -> dom.Element:
     copy = copy_of(original)
     pairs = dict(zip(original.iter(), copy.iter(), strict=True))
     for node, tail in _dropped_parts(page, body, top, kept):
-        if tail:
-            pairs[node].tail = None
-        else:
-            pairs[node].text = None
+        setattr(pairs[node], "tail" if tail else "text", None)
     for node in list(_dropped_nodes(page, top, kept)):
         box = pairs[node]
         above, before, after = box.getparent(), box.getprevious(), box.getnext()

@@ -16,18 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
-from newsportal.extractors.fields.date_forms import (
-    CHINA,
-    DAY_FIRST,
-    FORMS,
-    KOREA,
-    NEEDED,
-    RELATIVE,
-    TOLERANCE,
-    Reader,
-    clock_after,
-    clock_before,
-)
+from newsportal.extractors.fields import date_forms
 from newsportal.text import CJK, INVISIBLE
 
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
@@ -44,7 +33,7 @@ GUESSED_CHARS: Final = 40  # longer texts do not go to dateparser, which takes m
 # Languages without a form here. dateparser tries one after the other; all of its two hundred take two seconds.
 GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")
 
-_TRIED: Final = tuple((form, pattern, NEEDED.get(read)) for form, (pattern, read) in enumerate(FORMS))
+_TRIED: Final = tuple((form, pattern, date_forms.NEEDED.get(read)) for form, (pattern, read) in enumerate(date_forms.FORMS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +110,8 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
         if start < end:
             continue
         end = match.end()  # what was read once, plausible or not, is not read again in pieces
-        read = FORMS[form][1]
-        written = _written(match, DAY_FIRST.get(read, read) if day_first else read, text, local)
+        read = date_forms.FORMS[form][1]
+        written = _written(match, date_forms.DAY_FIRST.get(read, read) if day_first else read, text, local)
         if written is None:
             continue
         end = written.end
@@ -133,35 +122,35 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
 def default_zone(text: str) -> tzinfo:
     """The zone of a date that names none, by the script it is written in."""
     if CJK.search(text):
-        return CHINA
-    return KOREA if HANGUL.search(text) else UTC
+        return date_forms.CHINA
+    return date_forms.KOREA if HANGUL.search(text) else UTC
 
 
 def plausible(when: datetime, now: datetime) -> bool:
     """Whether a page read at ``now`` can have been published at ``when``."""
     try:
-        return when.year >= EARLIEST and when <= now + TOLERANCE
+        return when.year >= EARLIEST and when <= now + date_forms.TOLERANCE
     except OverflowError:
         return False
 
 
-def _written(match: re.Match[str], read: Reader, text: str, local: datetime) -> Written | None:
+def _written(match: re.Match[str], read: date_forms.Reader, text: str, local: datetime) -> Written | None:
     day = read(match, local)
     if day is None:
         return None
-    relative = read in RELATIVE
+    relative = read in date_forms.RELATIVE
     if isinstance(day, datetime):
         return Written(match.start(), match.end(), day, has_time=True, has_year=True, relative=relative)
     (value, has_year), zone = day, local.tzinfo or UTC
-    clock, end = clock_after(text, match.end(), zone)
+    clock, end = date_forms.clock_after(text, match.end(), zone)
     if clock is None:
-        clock = clock_before(text, match.start(), zone)
+        clock = date_forms.clock_before(text, match.start(), zone)
     try:
         when = datetime(value.year, value.month, value.day, tzinfo=clock.zone if clock else zone)
         when += timedelta(seconds=clock.seconds) if clock else timedelta()
     except (ValueError, OverflowError):
         return None
-    if not has_year and when > local + TOLERANCE:
+    if not has_year and when > local + date_forms.TOLERANCE:
         for year in range(when.year - 1, when.year - 9, -1):
             with suppress(ValueError):  # 29 February
                 when = when.replace(year=year)

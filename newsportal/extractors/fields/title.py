@@ -16,22 +16,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from newsportal.extractors.article.hints import short_text
-from newsportal.extractors.fields.headlines import (
-    MARK_LAST,
-    MAX_TITLE_CHARS,
-    RANKS,
-    SEPARATOR,
-    SITE_LAST,
-    Ranked,
-    bare,
-    headings,
-    headline_by_place,
-    lines_in,
-    marked,
-    plain,
-    says_nothing,
-    without_site,
-)
+from newsportal.extractors.fields import headlines
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
 from newsportal.text import dom, letters
@@ -56,7 +41,7 @@ def thesis_title(document: dom.Document) -> str | None:
     title, heading = _first_text(document, "title"), _first_text(document, "h1")
     if not title or not heading:
         return title or heading
-    common = _common(title[:MAX_TITLE_CHARS], heading[:MAX_TITLE_CHARS]).strip()
+    common = _common(title[: headlines.MAX_TITLE_CHARS], heading[: headlines.MAX_TITLE_CHARS]).strip()
     return common if len(common) >= SHORTEST_COMMON else title
 
 
@@ -72,26 +57,26 @@ def _first_text(document: dom.Document, tag: str) -> str | None:
 def best_title(document: dom.Document, meta: Metadata, link: Link | None = None) -> str | None:
     """The title an editor would write down, or ``None``."""
     site = meta.get("og:site_name")
-    whole = plain(_first_text(document, "title"))
-    named = plain(next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline"))
-    told = plain(link.title) if link else ""
+    whole = headlines.plain(_first_text(document, "title"))
+    named = headlines.plain(next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline"))
+    told = headlines.plain(link.title) if link else ""
     if site and site in (named, whole):
         site = None  # some pages call their site like the article
     names = (site,) if site else ()
-    page = "" if says_nothing(whole, names) else without_site(whole, site)
-    said = "" if says_nothing(named, names) else named
+    page = "" if headlines.says_nothing(whole, names) else headlines.without_site(whole, site)
+    said = "" if headlines.says_nothing(named, names) else named
     # the ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing
     exact = bool(page) and whole.startswith(page) and any(short_text(node) == page for node in document.root.iter("h1"))
-    section, *rest = SEPARATOR.split(declared := plain(meta.article("headline")))
+    section, *rest = headlines.SEPARATOR.split(declared := headlines.plain(meta.article("headline")))
     declared = "" if rest and section not in whole and rest[-1] in whole else declared
-    witnesses = None if exact else _witnesses((whole if page else "", page, without_site(said, site), told, declared))
+    witnesses = None if exact else _witnesses((whole if page else "", page, headlines.without_site(said, site), told, declared))
     shown = page if witnesses is None else _agreeing(document, whole if page else said, witnesses)
     if shown:
-        return bare(shown)
-    if SITE_LAST.search(said) or _ends_with_host(said, document.url):
-        said = without_site(said, site)
-    placed = None if page or said else headline_by_place(document, (whole, *names))
-    return next((bare(found) for found in (placed, said, page, told, named, whole) if found), None) or _first_text(document, "h1")
+        return headlines.bare(shown)
+    if headlines.SITE_LAST.search(said) or _ends_with_host(said, document.url):
+        said = headlines.without_site(said, site)
+    placed = None if page or said else headlines.headline_by_place(document, (whole, *names))
+    return next((headlines.bare(found) for found in (placed, said, page, told, named, whole) if found), None) or _first_text(document, "h1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +91,7 @@ def _witnesses(texts: Sequence[str]) -> Witnesses:
     """``cores``: those that the page's title begins with (site and section aside) or does not hold: no keywords, no names."""
     page = texts[1]
     before = texts[0].find(page) if page else 0
-    begins = letters(texts[0][before:]) if before > 0 and says_nothing(texts[0][:before]) else ""
+    begins = letters(texts[0][before:]) if before > 0 and headlines.says_nothing(texts[0][:before]) else ""
     whole, *rest = [letters(text) for text in texts]
     longest = max(rest, key=len, default="")
     cores = tuple(
@@ -121,13 +106,13 @@ def _witnesses(texts: Sequence[str]) -> Witnesses:
 
 def _ends_with_host(title: str, url: str) -> bool:
     """Whether the last part of ``title`` is the name of the host: 「… | Earth5R」 on earth5r.org."""
-    *_, last = SEPARATOR.split(title)
+    *_, last = headlines.SEPARATOR.split(title)
     return last != title and letters(last) in letters(urlsplit(url).netloc)
 
 
 def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str | None:
     best, most = None, 0.0
-    for kind in (headings, marked, lambda page: lines_in(page, title)) if witnesses.all else ():
+    for kind in (headlines.headings, headlines.marked, lambda page: headlines.lines_in(page, title)) if witnesses.all else ():
         for shown in kind(document):
             agreed = _agreement(shown, witnesses)
             if agreed > most:
@@ -143,7 +128,9 @@ def _alike(document: dom.Document, witnesses: Witnesses) -> str | None:
     """The ``h1`` in other words than what the page calls its article: most of its pairs of letters are there, too."""
     best, most = None, LIKE
     pairs = [frozenset(map("".join, pairwise(witness))) for witness in witnesses.all]
-    for text in dict.fromkeys(shown.text for shown in headings(document) if shown.rank == RANKS["h1"] and not shown.part):
+    for text in dict.fromkeys(
+        shown.text for shown in headlines.headings(document) if shown.rank == headlines.RANKS["h1"] and not shown.part
+    ):
         said = letters(text)
         own = frozenset(map("".join, pairwise(said)))
         known = len(own) < PAIRS or any(said in witness for witness in witnesses.all)  # by its place in the title it was none
@@ -153,7 +140,7 @@ def _alike(document: dom.Document, witnesses: Witnesses) -> str | None:
     return best
 
 
-def _agreement(shown: Ranked, witnesses: Witnesses) -> float:
+def _agreement(shown: headlines.Ranked, witnesses: Witnesses) -> float:
     """0 for what is not the title; else more for a higher heading, and for holding more of the title from its start on."""
     said = letters(shown.text)
     if shown.part and not (
@@ -163,7 +150,7 @@ def _agreement(shown: Ranked, witnesses: Witnesses) -> float:
     if not shown.rank and said == witnesses.all[0] and said not in witnesses.cores:
         return 0.0  # the page's title, with the site's name, once more
     agreed = _agrees(said, witnesses, shown.rank > 0)
-    if shown.rank and (mark := MARK_LAST.search(shown.text)):
+    if shown.rank and (mark := headlines.MARK_LAST.search(shown.text)):
         agreed = max(agreed, _agrees(letters(shown.text[: mark.start()]), witnesses, heading=True) - MARK_COST)
     return agreed + shown.rank if agreed > 0 else 0.0
 

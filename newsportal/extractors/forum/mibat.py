@@ -19,7 +19,7 @@ from itertools import product
 from typing import Final
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum.matching import Marked, as_post, marked_page
+from newsportal.extractors.forum.pean import Marked, as_post, marked_page
 from newsportal.items import Post
 from newsportal.text import dom
 

@@ -12,14 +12,183 @@ Author and text of a post are left open by the thesis: ``text`` is the block's, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum.matching import Marked, as_post, marked_page, tree_match
+from newsportal.extractors.fields.date import default_zone
+from newsportal.extractors.forum.anchors import ABSOLUTE
+from newsportal.extractors.forum.times import moment
+from newsportal.extractors.forum.tree import steps_of
 from newsportal.items import Post
 from newsportal.text import dom
+
+# Top-down tree matching (thesis E, 3.3.1, definition 3.4 and algorithm 3.1), and the anchors that PEAN and MiBAT share (3.3.2).
+#
+#     W(i, j) = treeMatch(A_i, B_j)
+#     M(i, j) = max(M(i, j-1), M(i-1, j), M(i-1, j-1) + W(i, j))          treeMatch(A, B) = M(m, n) + 1, or 0 if the labels differ
+#
+# A, B: trees with the first-level subtrees A_1 … A_m and B_1 … B_n; the label is the tag. Subtrees alike share a shape here, and what two
+# shapes have in common is counted once a page. Beyond ``MAX_CHILDREN`` children or ``MAX_DEPTH`` levels a tree is cut: the thesis compares
+# posts, whose trees are small, and O(n²) would not end on others. ``MAX_COMPARED`` bounds the work of a page.
+
+# Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20.
+POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
+LEAST_ANCHORS: Final = 2  # times of the thesis's forms; a page with fewer is no Chinese forum's, and any written day is an anchor
+MAX_TEXT_CHARS: Final = 2_000  # of a longer text the beginning is looked at: a post time stands in a line
+REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: taken out beforehand, as comments are
+MAX_CHILDREN: Final = 60
+MAX_DEPTH: Final = 30
+MAX_NODES: Final = 60_000
+MAX_COMPARED: Final = 1_000_000  # pairs of subtrees of a page, about a second's work; real threads need below 34,000
+Shape = tuple[str, tuple[int, ...]]
+
+
+@dataclass
+class Marked:
+    """A page's nodes in document order. ``pivots``: anchors at and below; ``shape``: equal for subtrees alike; ``size``: their nodes."""
+
+    nodes: list[dom.Element] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    children: list[list[int]] = field(default_factory=list)
+    anchor: list[bool] = field(default_factory=list)
+    pivots: list[int] = field(default_factory=list)
+    shape: list[int] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
+    size: list[int] = field(default_factory=list)
+    matched: dict[tuple[int, int], int] = field(default_factory=dict)
+    compared: int = 0
+
+    @cached_property
+    def _steps(self) -> list[str]:
+        steps = [""] * len(self.nodes)
+        for children in self.children:
+            for child, step in zip(children, steps_of([str(self.nodes[child].tag) for child in children]), strict=True):
+                steps[child] = step
+        return steps
+
+    def xpath(self, at: int) -> str:
+        steps = []
+        while at > 0:
+            steps.append(self._steps[at])
+            at = self.parent[at]
+        return dom.path_of(self.nodes[0]) + "".join(reversed(steps))
+
+    def within(self, top: int) -> Iterator[int]:
+        """The nodes of a subtree in document order; never recursive."""
+        waiting = [top]
+        while waiting:
+            at = waiting.pop()
+            yield at
+            waiting.extend(reversed(self.children[at]))
+
+
+def marked_page(document: dom.Document) -> Marked:
+    """Mark the nodes of a page. Raises ``NotApplicable`` (``no-anchors``) where none holds a time."""
+    body = document.root.find("body")
+    page = mark(body if body is not None else document.root)
+    if not page.nodes or not page.pivots[0]:
+        raise NotApplicable("no-anchors", "no node holds a post time")
+    return page
+
+
+def mark(body: dom.Element) -> Marked:
+    """Number the nodes, and count anchors: nodes whose text holds a post time while no node below has one (definition 3.5)."""
+    page = Marked()
+    current = -1
+    events = dom.walk(body)
+    for event, element in events:
+        if event == "start":
+            if element.tag in REMOVED or len(page.nodes) >= MAX_NODES:
+                events.skip_subtree()
+                continue
+            page.nodes.append(element)
+            page.parent.append(current)
+            page.children.append([])
+            if current >= 0:
+                page.children[current].append(len(page.nodes) - 1)
+            current = len(page.nodes) - 1
+        elif current >= 0 and page.nodes[current] is element:
+            current = page.parent[current]
+    _count(page, POST_TIME)
+    if page.nodes and page.pivots[0] < LEAST_ANCHORS:
+        _count(page, ABSOLUTE)
+    known: dict[Shape, int] = {}
+    count = len(page.nodes)
+    page.shape, page.size, height = [0] * count, [1] * count, [1] * count
+    for at in reversed(range(count)):
+        children = page.children[at][:MAX_CHILDREN]
+        height[at] = 1 + max((height[child] for child in children), default=0)
+        inner = tuple(page.shape[child] for child in children) if height[at] <= MAX_DEPTH else ()
+        shape = (str(page.nodes[at].tag), inner)
+        page.shape[at] = known.setdefault(shape, len(known))
+        if page.shape[at] == len(page.shapes):
+            page.shapes.append(shape)
+        page.size[at] = 1 + sum(page.size[child] for child in page.children[at])
+    return page
+
+
+def _count(page: Marked, pattern: re.Pattern[str]) -> None:
+    """A time that stands in a node's text and in none of its descendants' makes the node an anchor."""
+    dated = []
+    for at, node in enumerate(page.nodes):
+        texts = (node.text, *(page.nodes[child].tail for child in page.children[at]))
+        dated.append(any(text and not text.isspace() and pattern.search(text[:MAX_TEXT_CHARS]) for text in texts))
+    page.pivots = [0] * len(page.nodes)
+    page.anchor = [False] * len(page.nodes)
+    for at in reversed(range(len(page.nodes))):
+        below = sum(page.pivots[child] for child in page.children[at])
+        page.anchor[at] = dated[at] and not below
+        page.pivots[at] = below + page.anchor[at]
+
+
+def tree_match(page: Marked, first: int, second: int) -> int:
+    """The number of maximal matched nodes of two subtrees (algorithm 3.1)."""
+    return _match(page, page.shape[first], page.shape[second])
+
+
+def _match(page: Marked, first: int, second: int) -> int:
+    """Recursive to at most ``MAX_DEPTH`` levels."""
+    key = (first, second) if first <= second else (second, first)
+    found = page.matched.get(key)
+    if found is not None:
+        return found
+    (tag, own), (other_tag, others) = page.shapes[key[0]], page.shapes[key[1]]
+    best = 0
+    if tag == other_tag:
+        row = [0] * (len(others) + 1)
+        page.compared += len(own) * len(others)
+        for shape in own if page.compared <= MAX_COMPARED else ():
+            before, row = row, [0]
+            for place, other in enumerate(others):
+                row.append(max(row[place], before[place + 1], before[place] + _match(page, shape, other)))
+        best = row[-1] + 1
+    page.matched[key] = best
+    return best
+
+
+# A block that PEAN or MiBAT found, as a post: all its text, and the first time in it.
+
+
+def as_post(page: Marked, at: int, now: datetime) -> Post:
+    """The block of node ``at``. What a post's text is, and who wrote it, the thesis leaves open."""
+    text = "\n".join(dom.lines_of(page.nodes[at]))
+    match = POST_TIME.search(text) or ABSOLUTE.search(text)
+    written = match[0] if match else None
+    return Post(
+        author=None,
+        published=moment(written, now, default_zone(text)) if written else None,
+        text=text,
+        date_text=written,
+        block_text=text,
+        xpath=page.xpath(at),
+        full_text=text,
+    )
+
 
 ALPHA: Final = 1.0
 BETA: Final = 0.8  # not in the thesis; example 3.1 stops at RMD 0.29, MPR 0.14 and goes on at MPR 1

@@ -21,7 +21,7 @@ from newsportal.extractors.lists.hub_urls import MAX_URL_CHARS, Address
 from newsportal.extractors.lists.page_turns import NEXT, dead
 from newsportal.items import LinkKind
 from newsportal.text import dom
-from newsportal.text.expressions import compile_expression, is_in
+from newsportal.text.expressions import EXPRESSION, compile_expression, is_in
 
 # The further pages of a list page: ``rel=next``, 「下一页」 and its kin, and rows of page numbers.
 # Numbers are no pager by themselves (a board writes 「2 3 4」 behind every long thread), so a row of them counts only where the page
@@ -96,7 +96,6 @@ def _distance(value: int, number: int) -> int | None:
 
 ARTICLE_SCORE = 0.5
 ALLOWED = 3.0  # logits that a part of a URL named by the operator is worth: as much as a whole date in the path
-EXPRESSION = "re:"
 NEVER_HUB = frozenset("url-file url-too-long url-search url-comments url-media-word url-service-word url-later-page".split())
 HUB_FACTS = frozenset("url-root url-shallow url-list-word".split())
 

@@ -13,10 +13,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from newsportal.extractors.lists.hub_anchors import HEADLINE, Anchor
-from newsportal.extractors.lists.hub_urls import BOARD, JUDGED_CHARS, Address, pattern
+from newsportal.extractors.lists.hub_urls import BOARD, FACTS, JUDGED_CHARS, Address, pattern
 
 ThreadForm = tuple[str, str]
 BIAS = -1.5
@@ -25,52 +24,29 @@ MAX_LOGIT = 30.0
 BOARD_SHARE = 0.5  # of a page's headlines that lead to threads: then the page is a board
 BOARD_HEADLINES = 8
 MIN_SUBJECT = 4  # title lengths of the shortest thread titles that are counted
-WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {
-        # the address
-        "url-root": -6.0,
-        "url-file": -6.0,
-        "url-too-long": -6.0,
-        "url-self": -6.0,
-        "url-shallow": -2.5,
-        "url-day": 2.5,
-        "url-month": 1.0,
-        "url-long-id": 1.5,
-        "url-short-id": 0.5,
-        "url-code": 1.0,
-        "url-page": 0.5,
-        "url-slug": 1.0,
-        "url-long-slug": 2.0,
-        "url-article-word": 1.0,
-        "url-numbered": 1.5,
-        "url-list-word": -2.0,
-        "url-media-word": -6.0,
-        "url-service-word": -2.5,
-        "url-search": -6.0,
-        "url-query-only": -1.0,
-        "url-later-page": -3.0,
-        "url-comments": -6.0,
-        "url-foreign": -0.5,
-        "thread-on-board": 2.5,
-        "thread-elsewhere": -2.0,
-        # the text
-        "text-none": -5.0,
-        "text-number": -4.0,
-        "text-command": -5.0,
-        "text-tiny": -2.0,
-        "text-short": -1.0,
-        "text-middling": 0.5,
-        "text-title": 1.5,
-        "text-long": 2.0,
-        "text-sentence": 0.5,
-        # the place
-        "place-nav": -1.5,
-        "place-foot": -2.0,
-        "place-head": -0.5,
-        "place-aside": -1.0,
-        "place-heading": 0.7,
-    }
-)  # What each fact is worth, in logits
+WEIGHTS: Mapping[str, float] = {
+    **{name: worth for name, (worth, _) in FACTS.items()},
+    "url-self": -6.0,
+    "url-foreign": -0.5,
+    "thread-on-board": 2.5,
+    "thread-elsewhere": -2.0,
+    # the text
+    "text-none": -5.0,
+    "text-number": -4.0,
+    "text-command": -5.0,
+    "text-tiny": -2.0,
+    "text-short": -1.0,
+    "text-middling": 0.5,
+    "text-title": 1.5,
+    "text-long": 2.0,
+    "text-sentence": 0.5,
+    # the place
+    "place-nav": -1.5,
+    "place-foot": -2.0,
+    "place-head": -0.5,
+    "place-aside": -1.0,
+    "place-heading": 0.7,
+}  # What each fact is worth, in logits
 # links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address
 VOICELESS = frozenset(("url-comments",))
 COMMAND = re.compile(

@@ -94,7 +94,6 @@ ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")  # a run at once: ``unquote`` take
 MAX_URL_CHARS = 2_048  # longer addresses are not those of articles
 JUDGED_CHARS = 512  # what is looked at of an address; bounds the work of every pattern
 
-
 Value = TypeVar("Value")
 
 
@@ -221,8 +220,8 @@ class Address:
 
     @lazy
     def facts(self) -> frozenset[str]:
-        """The names of what is true of it; :data:`newsportal.extractors.lists.hub_score.WEIGHTS` says what each is worth."""
-        return frozenset([name for name, holds in (FACTS if self.query else FACTS_OF_PATH).items() if holds(self)])
+        """The names of what is true of it."""
+        return frozenset([name for name, (_, holds) in (FACTS if self.query else FACTS_OF_PATH).items() if holds(self)])
 
     @lazy
     def same_page(self) -> str:
@@ -299,28 +298,28 @@ def _shallow(address: Address) -> bool:
     return not named
 
 
-FACTS: Mapping[str, Callable[[Address], bool]] = {
-    "url-root": lambda a: not a.segments and not a.query,
-    "url-file": lambda a: "." in a.parts.path and bool(FILE_ENDING.search(a.parts.path)),
-    "url-too-long": lambda a: len(a.url) > MAX_URL_CHARS,
-    "url-shallow": _shallow,
-    "url-day": lambda a: a.dated,
-    "url-month": lambda a: not a.dated and a.names_month,
-    "url-long-id": lambda a: a.last_id >= LONG_ID,
-    "url-short-id": lambda a: SHORT_ID <= a.last_id < LONG_ID,
-    "url-code": _coded,
-    "url-page": lambda a: a.has_ending and a.stem.lower() not in LIST_WORDS,
-    "url-slug": lambda a: 3 <= a.slug_words < 5,
-    "url-long-slug": lambda a: a.slug_words >= 5,
-    "url-article-word": lambda a: not ARTICLE_WORDS.isdisjoint(a._directories) or NAMED_ITEM.match(a.stem.lower()) is not None,
-    "url-numbered": lambda a: a.is_numbered and a.thread_form is None,
-    "url-list-word": _listing,
-    "url-media-word": _showing_media,
-    "url-service-word": _serving,
-    "url-search": lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query),
-    "url-query-only": lambda a: bool(a.query) and a.last_id < SHORT_ID,
-    "url-thread": lambda a: a.thread_form is not None,
-    "url-later-page": lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS])),
-    "url-comments": lambda a: "#" in a.url and bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS])),
-}  # Each fact about an address with its test
-FACTS_OF_PATH = {name: holds for name, holds in FACTS.items() if name not in ("url-numbered", "url-search", "url-query-only")}
+FACTS: Mapping[str, tuple[float, Callable[[Address], bool]]] = {
+    "url-root": (-6.0, lambda a: not a.segments and not a.query),
+    "url-file": (-6.0, lambda a: "." in a.parts.path and bool(FILE_ENDING.search(a.parts.path))),
+    "url-too-long": (-6.0, lambda a: len(a.url) > MAX_URL_CHARS),
+    "url-shallow": (-2.5, _shallow),
+    "url-day": (2.5, lambda a: a.dated),
+    "url-month": (1.0, lambda a: not a.dated and a.names_month),
+    "url-long-id": (1.5, lambda a: a.last_id >= LONG_ID),
+    "url-short-id": (0.5, lambda a: SHORT_ID <= a.last_id < LONG_ID),
+    "url-code": (1.0, _coded),
+    "url-page": (0.5, lambda a: a.has_ending and a.stem.lower() not in LIST_WORDS),
+    "url-slug": (1.0, lambda a: 3 <= a.slug_words < 5),
+    "url-long-slug": (2.0, lambda a: a.slug_words >= 5),
+    "url-article-word": (1.0, lambda a: not ARTICLE_WORDS.isdisjoint(a._directories) or NAMED_ITEM.match(a.stem.lower()) is not None),
+    "url-numbered": (1.5, lambda a: a.is_numbered and a.thread_form is None),
+    "url-list-word": (-2.0, _listing),
+    "url-media-word": (-6.0, _showing_media),
+    "url-service-word": (-2.5, _serving),
+    "url-search": (-6.0, lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query)),
+    "url-query-only": (-1.0, lambda a: bool(a.query) and a.last_id < SHORT_ID),
+    "url-thread": (0.0, lambda a: a.thread_form is not None),  # its worth depends on the page
+    "url-later-page": (-3.0, lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS]))),
+    "url-comments": (-6.0, lambda a: "#" in a.url and bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS]))),
+}  # Each fact about an address: what it is worth, in logits (:mod:`newsportal.extractors.lists.hub_score`), and its test
+FACTS_OF_PATH = {name: fact for name, fact in FACTS.items() if name not in ("url-numbered", "url-search", "url-query-only")}

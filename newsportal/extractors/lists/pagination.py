@@ -16,19 +16,8 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from newsportal.extractors.article import joining
+from newsportal.extractors.lists import page_marks
 from newsportal.extractors.lists.hub_urls import Address
-from newsportal.extractors.lists.page_marks import (
-    Place,
-    Step,
-    last_id,
-    last_name,
-    may_be_namesake,
-    places,
-    script_pagers,
-    sister_step,
-    step,
-    without_mark,
-)
 from newsportal.extractors.lists.page_turns import SHORT_KEY, Turn, is_aside, joined, under_comments
 from newsportal.extractors.lists.page_turns import turns as turning_links
 from newsportal.items import Extraction
@@ -72,11 +61,11 @@ def find_pager(document: dom.Document) -> Pager:
     """The pager of a page. Never raises; a page without one is its own only page."""
     turns = list(turning_links(document))
     known = document.url.startswith(("http://", "https://"))
-    own = places(document.url) if known else _guessed(turns)
+    own = page_marks.places(document.url) if known else _guessed(turns)
     row = _row(own, turns) or _script_row(document, own)
     elsewhere = row.pages.get(row.this, document.url) if row else document.url
     url = document.url if known else own[0].form if own else elsewhere
-    steps = ((turn.url, step(own, turn.url)) for turn in turns if turn.kind == "canonical")
+    steps = ((turn.url, page_marks.step(own, turn.url)) for turn in turns if turn.kind == "canonical")
     declared = (address for address, found in steps if found and found.there in (None, 1) and (found.here or 0) > 1)
     first = (row.pages.get(1) if row and row.this > 1 else None) or next(declared, None)
     if row is None:
@@ -95,18 +84,18 @@ def is_thread(url: str) -> bool:
     return THREAD.search(url) is not None
 
 
-def _row(own: Sequence[Place], turns: Sequence[Turn]) -> Row | None:
-    groups: dict[int | None, list[tuple[Turn, Step]]] = defaultdict(list)
+def _row(own: Sequence[page_marks.Place], turns: Sequence[Turn]) -> Row | None:
+    groups: dict[int | None, list[tuple[Turn, page_marks.Step]]] = defaultdict(list)
     for turn in turns:
         if turn.kind not in ("whole", "canonical"):
-            found = step(own, turn.url) or (sister_step(own, turn.url) if turn.kind == "next" else None)
+            found = page_marks.step(own, turn.url) or (page_marks.sister_step(own, turn.url) if turn.kind == "next" else None)
             if found and not is_aside(turn.node):
                 groups[found.here].append((turn, found))
     ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0] is not None))
     return next((row for here, steps in ranked if (row := _read(here, steps)) is not None), None)
 
 
-def _read(here: int | None, steps: list[tuple[Turn, Step]]) -> Row | None:
+def _read(here: int | None, steps: list[tuple[Turn, page_marks.Step]]) -> Row | None:
     """The pages that the links of one row name, counted as a reader counts; ``None`` where the row is no pager of this article."""
     numbered = [(turn.number, found) for turn, found in steps if turn.kind == "number"]
     shift = _shift(here, numbered, [found for turn, found in steps if turn.kind != "number"])
@@ -122,7 +111,7 @@ def _read(here: int | None, steps: list[tuple[Turn, Step]]) -> Row | None:
             proven = True
         elif page != this + 1:
             continue
-        elif turn.kind == "next" or (here is None and not may_be_namesake(found.form)):
+        elif turn.kind == "next" or (here is None and not page_marks.may_be_namesake(found.form)):
             proven = True
         pages.setdefault(page, turn.url)
         forms[found.form].append(page)
@@ -135,7 +124,7 @@ def _read(here: int | None, steps: list[tuple[Turn, Step]]) -> Row | None:
     return Row(this, pages)
 
 
-def _shift(here: int | None, numbered: list[tuple[int, Step]], others: list[Step]) -> int:
+def _shift(here: int | None, numbered: list[tuple[int, page_marks.Step]], others: list[page_marks.Step]) -> int:
     """What must be added to the number in an address to get the page's: 0, or 1 where addresses count from 0 (page 2 is ``_1``)."""
     if said := [number - found.there for number, found in numbered if found.there is not None]:
         return 1 if said.count(1) > said.count(0) else 0
@@ -143,38 +132,40 @@ def _shift(here: int | None, numbered: list[tuple[int, Step]], others: list[Step
     return 1 if from_zero or here == 0 else 0
 
 
-def _script_row(document: dom.Document, own: Sequence[Place]) -> Row | None:
-    for pager in script_pagers(document):
+def _script_row(document: dom.Document, own: Sequence[page_marks.Place]) -> Row | None:
+    for pager in page_marks.script_pagers(document):
         addresses = {index: joined(document, pager.address(index)) for index in range(min(pager.count, MAX_PAGES))}
         stems = {place.stem for place in own}
         pages = {
-            index + 1: url for index, url in addresses.items() if url and (not own or any(place.stem in stems for place in places(url)))
+            index + 1: url
+            for index, url in addresses.items()
+            if url and (not own or any(place.stem in stems for place in page_marks.places(url)))
         }
         if pager.current + 2 in pages or (pager.current and 1 in pages):
             return Row(pager.current + 1, pages)
     return None
 
 
-def _whole(own: Sequence[Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
+def _whole(own: Sequence[page_marks.Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
     for turn in turns:
         if turn.kind == "whole" and turn.url not in pages and not is_aside(turn.node):
             domain = Address(turn.url).domain
             for place in own:
-                name = last_name(place.stem)
+                name = page_marks.last_name(place.stem)
                 if Address(f"http://{place.stem}").domain == domain and len(name) >= SHORT_KEY and name in turn.url:
                     return turn.url
     return None
 
 
-def _guessed(turns: Sequence[Turn]) -> tuple[Place, ...]:
+def _guessed(turns: Sequence[Turn]) -> tuple[page_marks.Place, ...]:
     """Where a page lies whose address is not known: what it calls itself, else what its own pager continues."""
     for turn in turns:
-        if turn.kind == "canonical" and (found := places(turn.url)):
+        if turn.kind == "canonical" and (found := page_marks.places(turn.url)):
             return found
     for turn in turns:
-        for place in places(turn.url):
-            if turn.kind in ("next", "number") and place.number in (1, 2) and last_id(place.stem) and not is_aside(turn.node):
-                return (Place(place.stem, None, without_mark(place.form)),)
+        for place in page_marks.places(turn.url):
+            if turn.kind in ("next", "number") and place.number in (1, 2) and page_marks.last_id(place.stem) and not is_aside(turn.node):
+                return (page_marks.Place(place.stem, None, page_marks.without_mark(place.form)),)
     return ()
 
 

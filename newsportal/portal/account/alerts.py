@@ -240,19 +240,10 @@ def written(alert: Alert) -> dict[str, str]:
     plain = {name: value for name, value in alert.fields.items() if name not in secret}
     quiet = alert.quiet or ("", "")
     return {
-        **plain,
-        **dict.fromkeys(OF, ""),
-        alert.about: alert.of,
-        "name": alert.name,
-        "about": alert.about,
-        "channel": alert.channel,
-        "when": "digest" if alert.digest else "once",
-        "hours": ", ".join(map(str, alert.digest)),
-        "quiet_from": str(quiet[0]),
-        "quiet_to": str(quiet[1]),
-        "per_hour": str(alert.per_hour),
-        "language": alert.language,
-    }
+        **plain, **dict.fromkeys(OF, ""), alert.about: alert.of, "name": alert.name, "about": alert.about, "channel": alert.channel,
+        "when": "digest" if alert.digest else "once", "hours": ", ".join(map(str, alert.digest)), "quiet_from": str(quiet[0]),
+        "quiet_to": str(quiet[1]), "per_hour": str(alert.per_hour), "language": alert.language,
+    }  # fmt: skip
 
 
 def alert_page(

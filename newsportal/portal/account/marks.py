@@ -91,13 +91,10 @@ def starred(request: Request, visit: Here) -> Response:
     rows = accounts.marks.starred(person, before=before, limit=PAGE + 1)
     last = rows[PAGE - 1] if len(rows) > PAGE else None
     return render(
-        request,
-        "starred.html",
-        stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
-        next=address("/starred", before=cursor(*last)) if last else None,
-        later="/starred" if before else None,
+        request, "starred.html", stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
+        next=address("/starred", before=cursor(*last)) if last else None, later="/starred" if before else None,
         feed=feed_addresses(visit, accounts.marks.feed_key(person)),
-    )
+    )  # fmt: skip
 
 
 def there(visit: Visit, ids: list[str]) -> list[Story]:

@@ -127,12 +127,9 @@ def audit(request: Request) -> Response:
     asked = visit.whole("days", 0)
     days = asked if asked in AUDIT_DAYS else 0
     found = trail.entries(
-        before=visit.whole("before", 0) or None,
-        person=visit.text("person"),
-        action=visit.text("action"),
-        since=visit.portal.now() - timedelta(days=days) if days else None,
-        limit=AUDIT_ENTRIES + 1,
-    )
+        before=visit.whole("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
+        since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,
+    )  # fmt: skip
     lengths = {number: visit.say_number("the last %(num)d day", "the last %(num)d days", number) for number in AUDIT_DAYS if number}
     return render(
         request, "audit.html", entries=found[:AUDIT_ENTRIES], more=len(found) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),

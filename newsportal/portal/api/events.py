@@ -17,10 +17,9 @@ from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
 from newsportal.portal.context import Here, ThisPortal
 from newsportal.portal.desk.article_changes import by_editor
 from newsportal.portal.reading.compilations import board_of, boards_of, topic_of
-from newsportal.services.boards import as_dict as board_dict
+from newsportal.services.boards import board_row, rising_row
 from newsportal.services.events import editing
 from newsportal.services.events.timeline import view
-from newsportal.services.rising import as_dict
 from newsportal.store.events import Event, EventPage, Teller
 
 router = APIRouter(tags=["Events"])
@@ -150,14 +149,14 @@ def events(
 def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
     """`at`: what would have risen then, from what was fetched by then."""
     try:
-        return BoardOut.model_validate(as_dict(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
+        return BoardOut.model_validate(rising_row(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
     except OverflowError as error:
         raise ApiError(400, "no-time", "That time is at the edge of the calendar.", "Ask for a later one.") from error
 
 
 @router.get("/boards", summary="Hot lists as their last visits found them", responses=describe(429))
 def boards(visit: Here) -> list[HotListOut]:
-    return [HotListOut.model_validate(board_dict(one)) for one in boards_of(visit)]
+    return [HotListOut.model_validate(board_row(one)) for one in boards_of(visit)]
 
 
 @router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventWhole, responses=describe(404))

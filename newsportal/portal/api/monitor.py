@@ -15,7 +15,7 @@ from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, or_40
 from newsportal.portal.access import log as log_change
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Portal, ThisPortal, Visit
-from newsportal.portal.desk.suggestions import Suggesting
+from newsportal.portal.desk.sources import Suggesting
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, machine
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow

@@ -22,11 +22,11 @@ from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import worded
 from newsportal.sources import edit
+from newsportal.sources.building import read
 from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop, list_categories, put, values_of
 from newsportal.sources.changing import EntryChanged, entry_digest, entry_of, set_keys
 from newsportal.sources.methods import Duplicates
 from newsportal.sources.parts import Part, Recommending
-from newsportal.sources.reading import read
 from newsportal.sources.values import words
 
 router = APIRouter(dependencies=EDIT)

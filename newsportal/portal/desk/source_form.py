@@ -208,12 +208,7 @@ def mistakes_of(request: Request, error: Exception, kind: str, place: int, curre
 
 
 def _form(
-    request: Request,
-    kind: str,
-    values: Mapping[str, Any],
-    mistakes: Mistakes = NONE,
-    status: int = 200,
-    found: Entry | None = None,
+    request: Request, kind: str, values: Mapping[str, Any], mistakes: Mistakes = NONE, status: int = 200, found: Entry | None = None
 ) -> Response:
     visit = Visit(request)
     seen = mistakes.now if mistakes.now is not None else found.written if found else None

@@ -152,12 +152,9 @@ def add(request: Request, id: str, fields: Form) -> Response:
     keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
     try:
         undo = write(
-            request,
-            lambda path: write_entries(path, new),
-            "source.add",
-            ", ".join(keys)[:500],
+            request, lambda path: write_entries(path, new), "source.add", ", ".join(keys)[:500],
             {"number": len(new), "sources": [values for _k, values in new[:MOST_SHOWN]]},
-        )
+        )  # fmt: skip
     except SourcesError as error:
         beside = [by_field(error.problems, kind, place, visit.clock.words) for kind, place in first.items()]
         faults = [text for known, others in beside for text in (*known.values(), *others)]
@@ -194,11 +191,7 @@ def _begun(request: Request, about: dict[str, Any], work: Any, fields: FormField
 
 
 def _new_page(
-    request: Request,
-    fields: FormFields | None = None,
-    fault: str | None = None,
-    status: int = 422,
-    file_fault: str | None = None,
+    request: Request, fields: FormFields | None = None, fault: str | None = None, status: int = 422, file_fault: str | None = None
 ) -> Response:
     visit = Visit(request)
     shared = ADDRESS.search(visit.text("text", 2000) or "")  # so telephones share; the bookmarklet sends ``url``

@@ -1,5 +1,6 @@
 """``/sources``: how the sources do, those that need somebody first; searched, filtered, and steered. ``/schedule``: paper B's table of
-hours: what each source is expected to bring in every hour of the day, its next visit, and why.
+hours: what each source is expected to bring in every hour of the day, its next visit, and why. ``/suggestions``: sites that could become
+sources, counted hourly over a sample of articles; ``/opml``: the feeds of sources.yaml.
 """
 
 from __future__ import annotations
@@ -8,23 +9,28 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Final, Literal
 
 from fastapi import APIRouter, Request, Response
 
 from newsportal.messages import Message
 from newsportal.portal.access import EDIT, WATCH
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Here, Portal, ThisPortal, Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, number_of
 from newsportal.portal.desk.sources_yaml import apply, config_of, entry
 from newsportal.portal.language import _
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
-from newsportal.sources import Source, mask
+from newsportal.portal.ttl_cache import CostlyValue
+from newsportal.services.discovery.opml import Outline, write
+from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
+from newsportal.sources import Source, Sources, mask
 from newsportal.sources.changing import set_entry
+from newsportal.sources.places import Place
 from newsportal.sources.timing import ORDER, Judged, Planned, Visited, rules, timetable, visited
 from newsportal.sources.values import DAY
+from newsportal.store.store import Store
 
 router = APIRouter()
 
@@ -201,3 +207,49 @@ def spans(hours: Sequence[int]) -> str:
     """``6-9,18-23`` for the hours of the file, which are in order."""
     runs = [[hour for _, hour in run] for _, run in groupby(enumerate(hours), lambda placed: placed[1] - placed[0])]
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+SAMPLE = 2_000  # articles. The store gives them by id, which is a hash, so the first ones are a fair sample; they take about half a second
+SECONDS = 3600.0
+SUGGESTED = 30
+
+
+class Suggesting:
+    """The suggestions over a store, at most ``SECONDS`` old. Called from several threads; one of them counts."""
+
+    def __init__(self, store: Store, sources: Sources) -> None:
+        self._store = store
+        self._visited: tuple[str, ...] | None = None
+        self.follow(sources)
+
+    def follow(self, sources: Sources) -> None:
+        """``sources.yaml`` was changed: what it visits now is no suggestion."""
+        visited = tuple(url for source in sources.all() if isinstance(source, Place) for url in source.addresses)
+        if visited != self._visited:
+            self._visited = visited
+            self._counted = CostlyValue(lambda: self._count(visited), "suggestions", SECONDS, spare=0)
+
+    def suggestions(self) -> list[Suggestion]:
+        """Raises ``StoreError``."""
+        return self._counted.get()
+
+    def _count(self, visited: Sequence[str]) -> list[Suggestion]:
+        counting = SiteCounter(visited)
+        for article in islice(self._store.all_articles(), SAMPLE):
+            counting.take(article)
+        return counting.suggestions(SUGGESTED)
+
+
+@router.get("/suggestions", dependencies=WATCH)
+def suggestions(request: Request) -> Response:
+    suggesting: Suggesting = request.app.state.suggesting
+    return render(request, "suggestions.html", suggestions=suggesting.suggestions())
+
+
+@router.get("/opml")
+def opml(portal: ThisPortal) -> Response:
+    """The enabled feeds of sources.yaml, without those whose address holds a password or a token."""
+    public = (feed for feed in portal.config.feeds if feed.enabled and not portal.config.is_secret(feed.url))
+    feeds = (Outline(feed.url, feed.name, feed.category) for feed in public)
+    named = {"content-disposition": 'attachment; filename="newsportal.opml"'}
+    return Response(write(portal.site.title, feeds, portal.now()), media_type="text/x-opml", headers=named)

@@ -119,12 +119,9 @@ class Meter:
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.registry = CollectorRegistry()
         self._seconds = Histogram(
-            "newsportal_http_request_duration_seconds",
-            "Time to answer a request, by route.",
-            ("method", "route", "status"),
-            buckets=BUCKETS,
-            registry=self.registry,
-        )
+            "newsportal_http_request_duration_seconds", "Time to answer a request, by route.", ("method", "route", "status"),
+            buckets=BUCKETS, registry=self.registry,
+        )  # fmt: skip
         self._now = now
         self._minutes: deque[tuple[int, Counter[str]]] = deque(maxlen=MINUTES)
 

@@ -141,16 +141,11 @@ def system(request: Request, visit: Here) -> Response:
     meter: Meter = request.app.state.meter
     minutes = meter.minutes()
     return render(
-        request,
-        "system.html",
-        here="/monitor/system",
-        ways=monitor_ways(visit),
-        machine=machine(visit.portal.config),
-        parts={name: visit.say(text) for name, text in PARTS.items()},
-        minutes=[sum(one.values()) for one in minutes],
+        request, "system.html", here="/monitor/system", ways=monitor_ways(visit), machine=machine(visit.portal.config),
+        parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(one.values()) for one in minutes],
         kinds={kind: sum(one.get(kind, 0) for one in minutes) for kind in sorted({kind for one in minutes for kind in one})},
         **log_of(request, visit),
-    )
+    )  # fmt: skip
 
 
 @router.get("/monitor/log")

@@ -18,10 +18,8 @@ from newsportal.portal.reading.feed_formats import FORMATS, Entry
 from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_answer
 from newsportal.portal.reading.story_lists import bars, width
 from newsportal.portal.render import address, render
-from newsportal.services.boards import Board, compile_boards
+from newsportal.services.boards import HotBoard, RisingBoard, compile_board, compile_boards
 from newsportal.services.briefing import DAY, Briefing, compile_briefing, day_range, passages
-from newsportal.services.rising import Board as RisingBoard
-from newsportal.services.rising import compile_board
 from newsportal.store.boards import Standing
 from newsportal.store.lists import ArticleFilter
 from newsportal.text import clean
@@ -167,7 +165,7 @@ def boards(request: Request, visit: Here) -> Response:
     return render(request, "boards.html", boards=found, shown=shown or found, curve=curve, width=WIDTH, height=HEIGHT)
 
 
-def boards_of(visit: Visit) -> list[Board]:
+def boards_of(visit: Visit) -> list[HotBoard]:
     """All lists, some minutes old."""
     portal, now = visit.portal, visit.clock.now
     return visit.compiled(lambda: compile_boards(portal.store, portal.config, now), now, "boards")

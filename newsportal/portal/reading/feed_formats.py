@@ -139,13 +139,9 @@ def json_feed(feed: Feed) -> bytes:
         for entry in feed.entries
     ]
     content = {
-        "version": "https://jsonfeed.org/version/1.1",
-        "title": feed.title,
-        "home_page_url": feed.home,
-        "feed_url": feed.address,
-        "language": feed.language,
-        "items": [{key: value for key, value in item.items() if value} for item in items],
-    }
+        "version": "https://jsonfeed.org/version/1.1", "title": feed.title, "home_page_url": feed.home, "feed_url": feed.address,
+        "language": feed.language, "items": [{key: value for key, value in item.items() if value} for item in items],
+    }  # fmt: skip
     return CONTROL.sub("", json.dumps(content, ensure_ascii=False, indent=1)).encode()
 
 

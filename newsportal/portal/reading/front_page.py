@@ -1,4 +1,7 @@
-"""The front page: the top story, the hottest, a board a topic, and everything newest first, or ranked boards; and ``/settings``."""
+"""The front page: the top story, the hottest, a board a topic, and everything newest first, or ranked boards; and ``/settings``.
+
+The portal as an app of a telephone: its manifest, its service worker, and ``/offline``, the list of a browser's copies.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 from gettext import NullTranslations
-from typing import Any
+from importlib import resources
+from typing import Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 
 from newsportal.items.report import Run
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.language import LANGUAGES, by_day
+from newsportal.portal.language import LANGUAGES, TAGS, by_day
 from newsportal.portal.monitor.runs import failures_of
 from newsportal.portal.preferences import CHOICES, TOPICS, chosen_in, last_visit, remember, remember_visit, safe_next
 from newsportal.portal.reading.events import front_events
@@ -22,10 +26,12 @@ from newsportal.portal.reading.feeds import feed_addresses
 from newsportal.portal.reading.for_you import further
 from newsportal.portal.reading.front_cache import BOARD_STORIES, COUNTED, HOTTEST, LATEST, Board, Front
 from newsportal.portal.reading.photos import card_of
-from newsportal.portal.render import render
+from newsportal.portal.render import render, static_address
 from newsportal.portal.safe_text import thumbnail
+from newsportal.services.accounts import Right
 from newsportal.store.gallery_tables import WallFilter
 from newsportal.store.results import Story
+from newsportal.text import clean
 
 router = APIRouter()
 
@@ -72,16 +78,11 @@ def stories(visit: Visit, found: Front) -> dict[str, Any]:
     shown.update(one.article.story_id for one in wall[:PHOTOS])
     boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, found)]
     return {
-        "lead": lead,
-        "events": front_events(visit.portal),
-        "hottest": hottest,
-        "seconds": beside,
-        "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall[:PHOTOS]],
-        "suggested": suggested,
+        "lead": lead, "events": front_events(visit.portal), "hottest": hottest, "seconds": beside,
+        "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall[:PHOTOS]], "suggested": suggested,
         "boards": [board for board in boards if board.stories or not board.count],
-        "days": by_day(first(found.latest.stories, LATEST), visit.clock, lambda story: story.head.moment),
-        "more": found.latest.next,
-    }
+        "days": by_day(first(found.latest.stories, LATEST), visit.clock, lambda story: story.head.moment), "more": found.latest.next,
+    }  # fmt: skip
 
 
 def own_boards(visit: Visit, found: Front) -> list[Board]:
@@ -158,3 +159,38 @@ def groups(visit: Visit) -> list[dict[str, Any]]:
          "choices": [{"value": value, "label": labels[value], "chosen": value == now[key]} for value in shown[key]]}
         for key in headings
     ]  # fmt: skip
+
+
+open_router = APIRouter()
+
+SHORT_CHARS: Final = 12  # what stands below an icon
+PAPER: Final = "#fcfbf8"  # as in portal.css
+ICONS: Final = (("icon-192.png", "192x192", "any"), ("icon-512.png", "512x512", "any"), ("icon-maskable.png", "512x512", "maskable"))
+SHARE: Final = {"action": "/sources/new", "method": "GET", "params": {"title": "title", "text": "text", "url": "url"}}
+
+
+@open_router.get("/manifest.webmanifest")
+def manifest(visit: Here) -> Response:
+    """Other apps share addresses to it if who asks may add sources."""
+    title = clean(visit.portal.site.title)
+    told: dict[str, Any] = {
+        "id": "/", "start_url": "/", "scope": "/", "name": title, "short_name": title[:SHORT_CHARS], "lang": TAGS[visit.language],
+        "display": "standalone", "background_color": PAPER, "theme_color": PAPER,
+        "icons": [{"src": static_address(name), "sizes": sizes, "type": "image/png", "purpose": use} for name, sizes, use in ICONS],
+    }  # fmt: skip
+    if visit.may(Right.EDIT):
+        told["share_target"] = SHARE
+    headers = {"cache-control": "private, no-cache", "vary": "Accept-Language, Cookie"}
+    return JSONResponse(told, media_type="application/manifest+json", headers=headers)
+
+
+@open_router.get("/service-worker.js")
+def service_worker() -> Response:
+    """At the root: a service worker is asked for the pages at and below its own address."""
+    script = resources.files("newsportal.portal").joinpath("static", "service-worker.js").read_bytes()
+    return Response(script, media_type="text/javascript; charset=utf-8", headers={"cache-control": "no-cache"})
+
+
+@router.get("/offline")
+def offline(request: Request) -> Response:
+    return render(request, "offline.html")

@@ -26,12 +26,9 @@ __all__ = ["RIGHTS", "Accounts", "Entry", "Person", "Right", "Role", "Session", 
 MIGRATIONS: Final = files("newsportal.services.accounts") / "migrations"
 
 LINE = schema.MigrationChain(
-    schema.newest(MIGRATIONS),
-    MIGRATIONS,
-    "accounts_version",
-    METADATA,
+    schema.newest(MIGRATIONS), MIGRATIONS, "accounts_version", METADATA,
     "name another place for accounts in sources.yaml (portal: accounts), or move this one away; a new administrator is made",
-)
+)  # fmt: skip
 
 
 class Accounts:

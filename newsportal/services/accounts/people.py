@@ -19,19 +19,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
 from newsportal.errors import AccountError
+from newsportal.services.accounts import tables
 from newsportal.services.accounts.base import Entry, Person, Role, Signed, random_id, random_password
-from newsportal.services.accounts.tables import (
-    ACTION_CHARS,
-    ADDRESS_CHARS,
-    ALERTS,
-    MESSAGES,
-    METADATA,
-    PEOPLE,
-    PREFERENCES,
-    SESSIONS,
-    TOKENS,
-    TRAIL,
-)
 from newsportal.store.dialects import Part
 
 FIRST = "admin"  # who is made at the first start
@@ -64,7 +53,7 @@ class People(Part):
 
     def first(self, *, now: datetime) -> tuple[Person, str] | None:
         """An administrator with a password of ours, where there is nobody yet; None else. Of several who ask at once, one gets it."""
-        somebody = select(PEOPLE.c.id).limit(1)
+        somebody = select(tables.PEOPLE.c.id).limit(1)
         if self._scalar(somebody) is not None:
             return None
         password = random_password()
@@ -76,20 +65,20 @@ class People(Part):
         return person, password
 
     def all(self) -> list[Person]:
-        return [person_of(row) for row in self._rows(select(PEOPLE).order_by(PEOPLE.c.named))]
+        return [person_of(row) for row in self._rows(select(tables.PEOPLE).order_by(tables.PEOPLE.c.named))]
 
     def named(self, name: str) -> Person | None:
-        row = self._row(select(PEOPLE).where(PEOPLE.c.named == compared(name)))
+        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == compared(name)))
         return person_of(row) if row is not None else None
 
     def get(self, person_id: str) -> Person | None:
-        row = self._row(select(PEOPLE).where(PEOPLE.c.id == person_id))
+        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id))
         return person_of(row) if row is not None else None
 
     def checked(self, name: str, password: str) -> Person | None:
         """Who has this name and password; None if nobody, or if he is disabled. It takes as long for a name that does not exist."""
         nobody = self._placeholder_hash  # made with the first question, whoever it is about
-        row = self._row(select(PEOPLE).where(PEOPLE.c.named == compared(name)))
+        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == compared(name)))
         hashed = row.password if row is not None else nobody
         try:
             with self._room:
@@ -99,42 +88,44 @@ class People(Part):
         if row is None or row.disabled:
             return None
         if self._hasher.check_needs_rehash(hashed):
-            self._execute(update(PEOPLE).where(PEOPLE.c.id == row.id).values(password=self._hashed(password)))
+            self._execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == row.id).values(password=self._hashed(password)))
         return person_of(row)
 
     def set_password(self, person_id: str, password: str, *, but: str | None = None) -> None:
         """Another password: all sessions of the person end, but the one of this digest, and all tokens."""
         hashed = self._hashed(checked_password(password))
         with self._write() as connection:
-            connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(password=hashed))
-            connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (but or "")))
-            connection.execute(delete(TOKENS).where(TOKENS.c.person_id == person_id))
+            connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(password=hashed))
+            connection.execute(
+                delete(tables.SESSIONS).where(tables.SESSIONS.c.person_id == person_id, tables.SESSIONS.c.digest != (but or ""))
+            )
+            connection.execute(delete(tables.TOKENS).where(tables.TOKENS.c.person_id == person_id))
 
     def set_role(self, person_id: str, role: Role) -> None:
         """Raises ``AccountError`` where nobody would be left to administer."""
         with self._write() as connection:
             if role is not Role.ADMIN:
                 _keep_one(connection, person_id)
-            connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(role=role))
+            connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(role=role))
 
     def disable(self, person_id: str, disabled: bool = True) -> None:
         """Let nobody in by this name: his sessions end, his tokens do not count. Raises as :meth:`set_role`."""
         with self._write() as connection:
             if disabled:
                 _keep_one(connection, person_id)
-                connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id))
-            connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(disabled=disabled))
+                connection.execute(delete(tables.SESSIONS).where(tables.SESSIONS.c.person_id == person_id))
+            connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(disabled=disabled))
 
     def remove(self, person_id: str) -> None:
         """With sessions, tokens and whatever was kept. What he changed stays in the log under his name. Raises as :meth:`set_role`."""
         with self._write() as connection:
             _keep_one(connection, person_id)
-            his = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
-            connection.execute(delete(MESSAGES).where(MESSAGES.c.alert_id.in_(his)))
-            for table in METADATA.tables.values():
-                if table is not TRAIL and "person_id" in table.c:
+            his = select(tables.ALERTS.c.id).where(tables.ALERTS.c.person_id == person_id)
+            connection.execute(delete(tables.MESSAGES).where(tables.MESSAGES.c.alert_id.in_(his)))
+            for table in tables.METADATA.tables.values():
+                if table is not tables.TRAIL and "person_id" in table.c:
                     connection.execute(delete(table).where(table.c.person_id == person_id))
-            connection.execute(delete(PEOPLE).where(PEOPLE.c.id == person_id))
+            connection.execute(delete(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id))
 
     @cached_property
     def _placeholder_hash(self) -> str:
@@ -163,14 +154,14 @@ def person_of(row: Row[Any]) -> Person:
 
 def _add(connection: Connection, person: Person, hashed: str) -> None:
     named = compared(person.name)
-    if connection.scalar(select(PEOPLE.c.id).where(PEOPLE.c.named == named)) is not None:
+    if connection.scalar(select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.named == named)) is not None:
         raise AccountError("taken", name=person.name)
-    connection.execute(insert(PEOPLE).values(**asdict(person), named=named, password=hashed))
+    connection.execute(insert(tables.PEOPLE).values(**asdict(person), named=named, password=hashed))
 
 
 def _keep_one(connection: Connection, person_id: str) -> None:
     """Raises ``AccountError`` if nobody but this one can administer: the portal would be locked from inside."""
-    admins = select(PEOPLE.c.id).where(PEOPLE.c.role == Role.ADMIN, PEOPLE.c.disabled.is_(False))
+    admins = select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.role == Role.ADMIN, tables.PEOPLE.c.disabled.is_(False))
     if set(connection.scalars(admins)) == {person_id}:
         raise AccountError("last")
 
@@ -179,13 +170,13 @@ class ChosenPreferences(Part):
     """What a person chose, so that it follows him from browser to browser: names and values, as the portal's cookies have them."""
 
     def of(self, person_id: str) -> dict[str, str]:
-        row = self._row(select(PREFERENCES.c.chosen).where(PREFERENCES.c.person_id == person_id))
+        row = self._row(select(tables.PREFERENCES.c.chosen).where(tables.PREFERENCES.c.person_id == person_id))
         return dict(row.chosen) if row else {}
 
     def keep(self, person_id: str, chosen: Mapping[str, str]) -> None:
         """Beside what was chosen before."""
         row = {"person_id": person_id, "chosen": {**self.of(person_id), **chosen}}
-        self._upsert(PREFERENCES, [row], update=("chosen",))
+        self._upsert(tables.PREFERENCES, [row], update=("chosen",))
 
 
 class Trail(Part):
@@ -202,10 +193,10 @@ class Trail(Part):
         """``who`` None: a command on the machine, or nobody yet. ``details``: what JSON can hold, without secrets."""
         row = {
             "at": now, "person_id": who.person.id if who else None, "person": who.person.name if who else "",
-            "way": who.way if who else "command", "action": action[:ACTION_CHARS], "thing": thing, "details": dict(details or {}),
-            "address": address[:ADDRESS_CHARS],
+            "way": who.way if who else "command", "action": action[:tables.ACTION_CHARS], "thing": thing, "details": dict(details or {}),
+            "address": address[:tables.ADDRESS_CHARS],
         }  # fmt: skip
-        self._execute(insert(TRAIL).values(row))
+        self._execute(insert(tables.TRAIL).values(row))
 
     def entries(
         self,
@@ -217,26 +208,26 @@ class Trail(Part):
         limit: int = 100,
     ) -> list[Entry]:
         """The newest first, those with a smaller ``seq`` than ``before``. ``action``: the whole name, or what it begins with and a dot."""
-        query = select(TRAIL).order_by(TRAIL.c.seq.desc()).limit(limit)
+        query = select(tables.TRAIL).order_by(tables.TRAIL.c.seq.desc()).limit(limit)
         if before is not None:
-            query = query.where(TRAIL.c.seq < before)
+            query = query.where(tables.TRAIL.c.seq < before)
         if person is not None:
-            query = query.where(TRAIL.c.person == person)
+            query = query.where(tables.TRAIL.c.person == person)
         if action is not None:
-            query = query.where((TRAIL.c.action == action) | TRAIL.c.action.startswith(f"{action}.", autoescape=True))
+            query = query.where((tables.TRAIL.c.action == action) | tables.TRAIL.c.action.startswith(f"{action}.", autoescape=True))
         if since is not None:
-            query = query.where(TRAIL.c.at >= since)
+            query = query.where(tables.TRAIL.c.at >= since)
         rows = self._rows(query)
         return [Entry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address) for row in rows]
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:
         """Delete what was done before that moment; answers how many entries."""
-        return self._delete_old(TRAIL, TRAIL.c.at < before, dry_run=dry_run)
+        return self._delete_old(tables.TRAIL, tables.TRAIL.c.at < before, dry_run=dry_run)
 
     def actions(self) -> list[str]:
         """What was ever done, in the order of the alphabet."""
-        return self._scalars(select(TRAIL.c.action).distinct().order_by(TRAIL.c.action))
+        return self._scalars(select(tables.TRAIL.c.action).distinct().order_by(tables.TRAIL.c.action))
 
     def names(self) -> list[str]:
         """Who ever changed something; a command has no name."""
-        return self._scalars(select(TRAIL.c.person).distinct().where(TRAIL.c.person != "").order_by(TRAIL.c.person))
+        return self._scalars(select(tables.TRAIL.c.person).distinct().where(tables.TRAIL.c.person != "").order_by(tables.TRAIL.c.person))

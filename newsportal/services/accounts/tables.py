@@ -178,19 +178,11 @@ FEED_KEYS = Table(
 Of :data:`PORTAL` the key with which the portal signs messages of Web Push."""
 
 PREFERENCES = Table(
-    "preferences",
-    METADATA,
-    Column("person_id", String(ID_CHARS), primary_key=True),
-    Column("chosen", JSON, nullable=False),
+    "preferences", METADATA, Column("person_id", String(ID_CHARS), primary_key=True), Column("chosen", JSON, nullable=False)
 )
 """What a person chose: name → value, as in the cookies."""
 
-FOLLOWED = Table(
-    "followed",
-    METADATA,
-    Column("name", String(NAME_CHARS), primary_key=True),
-    Column("position", BigInteger, nullable=False),
-)
+FOLLOWED = Table("followed", METADATA, Column("name", String(NAME_CHARS), primary_key=True), Column("position", BigInteger, nullable=False))
 """Up to where in a store's change log something was followed."""
 
 ITEM_NUMBERS = Table(

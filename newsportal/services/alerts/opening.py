@@ -20,9 +20,9 @@ from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import OPERATORS, SCHEDULED, Alert
 from newsportal.services.alerts.base import Item, Setting
+from newsportal.services.alerts.making import ITEMS, spans
 from newsportal.services.alerts.matching import GATHER, GRACE, due_at, found_by, is_new, of_topic, schedule_messages
 from newsportal.services.alerts.run import TOGETHER, Tally, Work, allowed, conditions, deliver, follow_conditions, item, step
-from newsportal.services.alerts.scheduled import ITEMS, spans
 from newsportal.services.alerts.web_push import new_key
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.run import owner_name

@@ -24,8 +24,8 @@ from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, Alert, Message
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts.base import Gone, Item, Setting, Unclear, headline, message_of, test_message
+from newsportal.services.alerts.making import ITEMS, Replay, replayed, replayed_once, scheduled_messages, span_of
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
-from newsportal.services.alerts.scheduled import ITEMS, Replay, replayed, replayed_once, scheduled_messages, span_of
 from newsportal.services.alerts.services import SERVICES, hidden, send
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources.timing import Watched, judged

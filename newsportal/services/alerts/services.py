@@ -256,7 +256,7 @@ MAX_ANSWER: Final = 64 * 1024
 
 CERTAIN: Final = re.compile(
     r"\(\d{3}, b|[Cc]onnection refused|[Nn]ame or service|getaddrinfo|[Nn]o route to host|[Nn]etwork is unreachable|NewConnectionError"
-    r"|ConnectTimeout|NameResolutionError|CERTIFICATE|error=\d{3}|Errno 111|refused",
+    r"|ConnectTimeout|NameResolutionError|CERTIFICATE|error=\d{3}|Errno 111|refused"
 )
 """In what Apprise logs: the other side answered or was never reached, so nothing was sent. All else leaves that open."""
 

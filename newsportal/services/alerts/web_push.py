@@ -125,10 +125,7 @@ def web_push(check_status: Callable[[Answer], None]) -> Service:
         check_status(answer)
 
     return Service(
-        "push",
-        "This browser",
-        (Field("subscription", Message("field.push"), Message("field-hint.push"), secret=True, check=subscription),),
-        push_request,
-        check,
+        "push", "This browser",
+        (Field("subscription", Message("field.push"), Message("field-hint.push"), secret=True, check=subscription),), push_request, check,
         signs=True,
-    )
+    )  # fmt: skip

@@ -171,8 +171,6 @@ def likeness(one: StoredArticle, other: StoredArticle) -> Likeness:
     smaller = min(len(own), len(theirs))
     letters = title_letters(one.title)
     return Likeness(
-        shared=len(own & theirs) / smaller if smaller else 0.0,
-        same_title=bool(letters) and letters == title_letters(other.title),
-        apart=abs(one.moment - other.moment),
-        headlines=in_line(other.title, one.title),
-    )
+        shared=len(own & theirs) / smaller if smaller else 0.0, same_title=bool(letters) and letters == title_letters(other.title),
+        apart=abs(one.moment - other.moment), headlines=in_line(other.title, one.title),
+    )  # fmt: skip

@@ -219,9 +219,7 @@ class Moved:
     article: str
     story: str = field(metadata={"description": "Where it is now."})
     came_from: str
-    back: str | None = field(
-        metadata={"description": "The story it may be put back into; null if that is gone: then take it out again."},
-    )
+    back: str | None = field(metadata={"description": "The story it may be put back into; null if that is gone: then take it out again."})
 
 
 @dataclass(frozen=True, slots=True)

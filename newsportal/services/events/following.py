@@ -12,7 +12,7 @@ from typing import Final
 from newsportal.classify.keywords import terms as weighted_terms
 from newsportal.errors import StoreError
 from newsportal.events import TERMS, EventClusters, EventState, Story, places_among, summed_up
-from newsportal.events.boilerplate import RepeatedSentences
+from newsportal.events.summaries import RepeatedSentences
 from newsportal.store.events import Placed
 from newsportal.store.results import Change, StoredArticle, is_thread
 from newsportal.store.store import Store

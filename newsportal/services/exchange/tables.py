@@ -1,5 +1,12 @@
-"""Articles as tables, a row an article. CSV: cells that no spreadsheet takes for formulas, and that come back as they were; lists have an
-item a line. Parquet: typed columns. What has no column of its own stands as JSON in the last one, so nothing is lost.
+"""Articles in files, and back: as tables, a row an article, and as pages.
+
+CSV: cells that no spreadsheet takes for formulas, and that come back as they were; lists have an item a line. Parquet: typed columns. What
+has no column of its own stands as JSON in the last one, so nothing is lost.
+
+WARC: what ``crawl --replay`` and every tool for Web archives can read. The pages are rebuilt from what is stored (title, body, date,
+author, language), each under its own address; the bytes that the site served are what ``crawl --archive`` keeps. Before each page stands a
+metadata record with the article in the form of JSON lines, from which it comes back as it was; of other people's archives the pages are
+read by the extractor.
 """
 
 from __future__ import annotations
@@ -8,15 +15,27 @@ import csv
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
 from datetime import datetime
+from html import escape
 from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final, TextIO
 
-from newsportal.errors import DependencyMissing, NewsportalError
+from newsportal.errors import ArchiveError, DependencyMissing, NewsportalError, NotApplicable
+from newsportal.extractors import extractor
+from newsportal.extractors.article.sanitise import sanitise
+from newsportal.items import Page
+from newsportal.net.archive import Exchange, Record, Writer, key, records
+from newsportal.net.egress.decompress import TooLarge, decompress
 from newsportal.services.exchange.form import LISTS, MOMENTS, NUMBERS, TEXTS
 from newsportal.store.dialects import chunks
+from newsportal.store.results import StoredArticle
+from newsportal.text import clean
+from newsportal.text.dom import document
 
 COLUMNS: Final = (
     "id", "story", "url", "title", "site", "author", "published", "first_seen", "language", "category", "topics", "keywords", "source",
@@ -129,7 +148,7 @@ def more_of(text: str) -> dict[str, Any] | ValueError:
 
 
 GROUP: Final = 1000  # rows of a row group: some megabytes of articles
-READ: Final = 100  # rows that are read at once
+ROWS_AT_ONCE: Final = 100  # rows that are read at once
 IMAGE: Final = ("url", "caption", "width", "height", "format", "page", "print", "dropped")
 MORE: Final = "more"
 
@@ -178,7 +197,7 @@ def read_parquet(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
         return
     try:
         file = arrow.parquet.ParquetFile(stream)
-        rows = (row for batch in file.iter_batches(batch_size=READ) for row in batch.to_pylist())
+        rows = (row for batch in file.iter_batches(batch_size=ROWS_AT_ONCE) for row in batch.to_pylist())
         yield from enumerate(map(_plain_row, rows), 1)
     except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: moments that no calendar has
         raise NewsportalError(f"not a readable Parquet file: {str(error)[:200]}") from error
@@ -194,3 +213,87 @@ def _plain_row(row: dict[str, Any]) -> Any:
         values["images"] = [_present(one) if isinstance(one, dict) else one for one in images]
     more = more_of(str(row[MORE])) if row.get(MORE) else {}
     return more if isinstance(more, ValueError) else values | more
+
+
+ARTICLE: Final = "application/vnd.newsportal.article+json"  # the type of records that hold an article in the form of JSON lines
+LONGEST_PAGE: Final = 64 * 1024 * 1024  # bytes of a page once it is unpacked: four times the longest that is downloaded
+EXTRACTED: Final = ("title", "text", "html", "published", "author", "origin", "language", "algorithm")  # what the extractor finds on a page
+HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
+
+
+def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[StoredArticle], dict[str, Any]]) -> None:
+    """Written beside ``path`` and moved there when it is complete. Raises ``ArchiveError``."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
+        with Writer(part) as writer:
+            for article in articles:
+                metadata = json.dumps(form(article), ensure_ascii=False).encode("utf-8", "replace")
+                writer.note(article.url, ARTICLE, metadata, article.fetched)
+                body = page(article).encode("utf-8", "replace")
+                writer.write(Exchange(article.url, 200, HEADERS, body, when=article.fetched))
+        part.replace(path)
+    except OSError as error:
+        raise ArchiveError(f"{path}: cannot be written: {error.strerror or error}; make room or rights, or name another file") from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def read_warc(path: Path) -> Iterator[tuple[int, Any]]:
+    """(number, row) of each article, counted from 1. A page without an article on it is a ``ValueError``. Raises ``ReplayError``."""
+    described: set[str] = set()  # addresses whose article a metadata record holds
+    number = 0
+    for record in records(path):
+        if record.kind == "metadata" and record.content_type == ARTICLE:
+            described.add(key(record.url))
+            number += 1
+            yield number, _noted(record)
+        elif record.kind == "response" and record.status == 200 and "html" in record.content_type and key(record.url) not in described:
+            number += 1
+            yield number, _read(record)
+
+
+def _noted(record: Record) -> Any:
+    try:
+        return json.loads(record.body)
+    except (ValueError, RecursionError) as error:
+        return ValueError(f"{record.url}: {error}")
+
+
+def _read(record: Record) -> Any:
+    try:
+        body = decompress(record.body, record.encodings, LONGEST_PAGE)
+    except TooLarge as error:
+        return ValueError(f"{record.url}: {error}")
+    except ValueError:  # not packed: some crawlers leave the header
+        body = record.body
+    try:
+        found = extractor("best")(document(Page(record.url, body, record.when, 200, record.content_type)), None, record.when)
+    except NotApplicable as error:
+        return ValueError(f"{record.url}: no article on it: {error}")
+    values: dict[str, Any] = {name: getattr(found, name) for name in EXTRACTED if getattr(found, name) is not None}
+    images = [{name: value for name, value in asdict(image).items() if value is not None} for image in found.images]
+    return {"url": record.url, "fetched": record.when, **values, "images": images}
+
+
+def page(article: StoredArticle) -> str:
+    """An article as a plain HTML page from which an extractor reads the same article again."""
+    language = f' lang="{escape(article.language)}"' if article.language else ""
+    head = "\n".join(_head(article))
+    body = sanitise(article.html, article.url) if article.html else "\n".join(f"<p>{escape(line)}</p>" for line in article.text.split("\n"))
+    article_html = f"<article>\n<h1>{escape(clean(article.title))}</h1>\n{body}\n</article>"
+    return f"<!doctype html>\n<html{language}>\n<head>\n{head}\n</head>\n<body>\n{article_html}\n</body>\n</html>\n"
+
+
+def _head(article: StoredArticle) -> Iterator[str]:
+    yield '<meta charset="utf-8">'
+    yield f"<title>{escape(article.title)}</title>"
+    yield f'<link rel="canonical" href="{escape(article.url)}">'
+    if article.author:
+        yield f'<meta name="author" content="{escape(article.author)}">'
+    if article.published:
+        yield f'<meta property="article:published_time" content="{article.published.isoformat()}">'
+    if article.site:
+        yield f'<meta property="og:site_name" content="{escape(article.site)}">'

@@ -58,13 +58,10 @@ class Trained:
 
     def facts(self) -> dict[str, Any]:
         return {
-            "documents": sum(self.labels.values()),
-            "held_out": len(self.held_out),
-            "labels": dict(self.labels),
-            "warnings": [to_json(warning) for warning in self.warnings],
-            "report": self.report.as_json() if self.report else None,
+            "documents": sum(self.labels.values()), "held_out": len(self.held_out), "labels": dict(self.labels),
+            "warnings": [to_json(warning) for warning in self.warnings], "report": self.report.as_json() if self.report else None,
             "training": self.classifier.facts.as_json(),
-        }
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,27 +45,11 @@ def rehearse(target: Target, name: str, now: datetime) -> Rehearsed:
 def sample(now: datetime) -> StoredArticle:
     """An article that has every field. No stored one has its id."""
     return StoredArticle(
-        "0" * 20,
-        "0" * 20,
-        ADDRESS,
-        f"https://{ADDRESS}",
-        "一篇样稿 (a sample)",
-        now,
-        now,
-        "feed:sample",
-        text="第一段。\nSecond paragraph.",
-        html="<p>第一段。</p><p>Second paragraph.</p>",
-        summary="一句话的摘要。",
-        published=now,
-        author="作者",
-        origin="来源",
-        site="网站",
-        language="zh",
-        category="类别",
-        topics=("专题",),
-        keywords=("关键词",),
+        "0" * 20, "0" * 20, ADDRESS, f"https://{ADDRESS}", "一篇样稿 (a sample)", now, now, "feed:sample",
+        text="第一段。\nSecond paragraph.", html="<p>第一段。</p><p>Second paragraph.</p>", summary="一句话的摘要。", published=now,
+        author="作者", origin="来源", site="网站", language="zh", category="类别", topics=("专题",), keywords=("关键词",),
         images=(Image(f"https://{ADDRESS}.jpg"),),
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,12 +132,9 @@ class MongoTarget(DocumentTarget):
     def _articles(self) -> Collection[Document]:
         if self._client is None:
             self._client = MongoClient(
-                self._target.to,
-                serverSelectionTimeoutMS=AWAY_MILLISECONDS,
-                connectTimeoutMS=AWAY_MILLISECONDS,
-                socketTimeoutMS=ANSWER_MILLISECONDS,
-                appname="newsportal",
-            )
+                self._target.to, serverSelectionTimeoutMS=AWAY_MILLISECONDS, connectTimeoutMS=AWAY_MILLISECONDS,
+                socketTimeoutMS=ANSWER_MILLISECONDS, appname="newsportal",
+            )  # fmt: skip
         return self._client.get_default_database(DATABASE)[self._target.collection]
 
     def _withdrawn(self) -> Collection[Document]:

@@ -15,31 +15,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ColumnElement,
-    Connection,
-    DateTime,
-    Delete,
-    Engine,
-    Insert,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    Update,
-    and_,
-    delete,
-    exc,
-    insert,
-    inspect,
-    literal,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import ReflectedIndex
 
@@ -68,17 +44,17 @@ class Mark:
     fence: int
 
 
-def marks_table(schema: str | None) -> Table:
-    return Table(
+def marks_table(schema: str | None) -> sa.Table:
+    return sa.Table(
         NAME,
-        MetaData(),
-        Column("target", String(100), primary_key=True),
-        Column("article", String(20), primary_key=True),
-        Column("place", Text, nullable=False),
-        Column("revision", Integer, nullable=False),
-        Column("digest", String(64), nullable=False),
-        Column("fence", BigInteger, nullable=False),
-        Column("changed", DateTime, nullable=False),
+        sa.MetaData(),
+        sa.Column("target", sa.String(100), primary_key=True),
+        sa.Column("article", sa.String(20), primary_key=True),
+        sa.Column("place", sa.Text, nullable=False),
+        sa.Column("revision", sa.Integer, nullable=False),
+        sa.Column("digest", sa.String(64), nullable=False),
+        sa.Column("fence", sa.BigInteger, nullable=False),
+        sa.Column("changed", sa.DateTime, nullable=False),
         schema=schema,
         mysql_charset="utf8mb4",
         mariadb_charset="utf8mb4",
@@ -99,8 +75,8 @@ class TableTarget:
     def __init__(self, target: Target, zone: tzinfo) -> None:
         self._target = target
         self._zone = zone
-        self._engine: Engine | None = None
-        self._table: Table | None = None
+        self._engine: sa.Engine | None = None
+        self._table: sa.Table | None = None
         self._marked = False
         self._marks = marks_table(_split(target.table or "")[0]) if target.marks == "table" else None
 
@@ -121,10 +97,10 @@ class TableTarget:
             if where is None and (entry.published or (mark is not None and mark.digest)):
                 return Placed(entry.place or "", GONE_THERE)
             if where is not None:
-                connection.execute(update(table).where(self._is(table, where)).values(row))
-                where |= {name: row[name] for name in where if name in row and not isinstance(row[name], ColumnElement)}
+                connection.execute(sa.update(table).where(self._is(table, where)).values(row))
+                where |= {name: row[name] for name in where if name in row and not isinstance(row[name], sa.ColumnElement)}
             else:
-                made = connection.execute(insert(table).values(row)).inserted_primary_key or ()
+                made = connection.execute(sa.insert(table).values(row)).inserted_primary_key or ()
                 key = self._target.key
                 where = dict(zip(table.primary_key.columns.keys(), made, strict=True)) if key is None else {key: row[key]}
             told = Mark(_place_json(where), article.revision, digest, entry.fence)
@@ -145,20 +121,20 @@ class TableTarget:
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         table = self._reflected()
         with self._translated_errors(), reading(self._opened()) as connection:
-            there = self._marks is None or inspect(connection).has_table(NAME, schema=self._marks.schema)
+            there = self._marks is None or sa.inspect(connection).has_table(NAME, schema=self._marks.schema)
             mark = self._mark(connection, entry) if there else None
             where = self._where(connection, table, article, entry, mark)
         if entry.wanted == "gone" or article is None:
             return () if where is None else (self._step(self._removing(table, where)),)
         row = self._row(article, table)
-        changing = insert(table).values(row) if where is None else update(table).where(self._is(table, where)).values(row)
+        changing = sa.insert(table).values(row) if where is None else sa.update(table).where(self._is(table, where)).values(row)
         return (self._step(changing),)
 
     def close(self) -> None:
         if self._engine is not None:
             self._engine.dispose()
 
-    def _opened(self) -> Engine:
+    def _opened(self) -> sa.Engine:
         if self._engine is None:
             file = make_url(self._target.to).database if self._target.to.startswith("sqlite") else None
             if file is not None and not Path(file).exists():
@@ -167,17 +143,17 @@ class TableTarget:
                 self._engine = open_engine(self._target.to, create=False)
         return self._engine
 
-    def _reflected(self) -> Table:
+    def _reflected(self) -> sa.Table:
         """Their table as it is, checked once. Raises ``TargetUnfit`` with all that is wrong."""
         if self._table is not None:
             return self._table
         schema, name = _split(self._target.table or "")
         with self._translated_errors(), reading(self._opened()) as connection:
             try:
-                found = Table(name, MetaData(), autoload_with=connection, schema=schema, resolve_fks=False)
+                found = sa.Table(name, sa.MetaData(), autoload_with=connection, schema=schema, resolve_fks=False)
                 _with_inline_keys(found, connection)
-            except exc.NoSuchTableError as error:
-                names = inspect(connection).get_table_names(schema=schema)
+            except sa.exc.NoSuchTableError as error:
+                names = sa.inspect(connection).get_table_names(schema=schema)
                 hint = did_you_mean(name, names)
                 there = ", ".join(names) or "none"
                 raise TargetUnfit(f"{self._place}: there is no table {name}; there is: {there}" + (f" ({hint})" if hint else "")) from error
@@ -191,19 +167,19 @@ class TableTarget:
         return place_of(self._engine.url) if self._engine is not None else self._target.name
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _writing(self) -> Iterator[sa.Connection]:
         with self._translated_errors(), writing(self._opened()) as connection:
             self._make_marks(connection)
             yield connection
 
-    def _make_marks(self, connection: Connection) -> None:
+    def _make_marks(self, connection: sa.Connection) -> None:
         """The table of marks, once. It is looked for while nobody else writes, so it is made by one process alone."""
         if self._marks is None or self._marked:
             return
-        if not inspect(connection).has_table(NAME, schema=self._marks.schema):
+        if not sa.inspect(connection).has_table(NAME, schema=self._marks.schema):
             try:
                 self._marks.create(connection)
-            except exc.DBAPIError as error:
+            except sa.exc.DBAPIError as error:
                 if error.connection_invalidated:
                     raise
                 remedy = f"let an administrator make it (docs/publishing.md), or say marks: key for {self._target.name}"
@@ -220,35 +196,35 @@ class TableTarget:
             if isinstance(error, StoreUnavailable):
                 raise TargetAway(_ours(error)) from error
             raise TargetUnfit(_ours(error)) from error
-        except exc.StatementError as error:
+        except sa.exc.StatementError as error:
             raise Refused(f"the table does not take it: {error.orig or error}") from error
 
-    def _mark(self, connection: Connection, entry: Entry) -> Mark | None:
+    def _mark(self, connection: sa.Connection, entry: Entry) -> Mark | None:
         marks = self._marks
         if marks is None:
             return None
         its = self._is(marks, {"target": entry.target, "article": entry.article_id})
-        found = connection.execute(select(marks).where(its)).mappings().one_or_none()
+        found = connection.execute(sa.select(marks).where(its)).mappings().one_or_none()
         return None if found is None else build(Mark, found)
 
-    def _current(self, connection: Connection, entry: Entry) -> Mark | None:
+    def _current(self, connection: sa.Connection, entry: Entry) -> Mark | None:
         """Raises ``Overtaken``, before anything is changed."""
         mark = self._mark(connection, entry)
         if mark is not None and mark.fence > entry.fence:
             raise Overtaken()
         return mark
 
-    def _note(self, connection: Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
+    def _note(self, connection: sa.Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
         if self._marks is None:
             return
         of = {"target": entry.target, "article": entry.article_id}
         values = asdict(mark) | {"changed": datetime.now(UTC).replace(tzinfo=None, microsecond=0)}
         connection.execute(
-            insert(self._marks).values(of | values) if new else update(self._marks).where(self._is(self._marks, of)).values(values)
+            sa.insert(self._marks).values(of | values) if new else sa.update(self._marks).where(self._is(self._marks, of)).values(values)
         )
 
     def _where(
-        self, connection: Connection, table: Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
+        self, connection: sa.Connection, table: sa.Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
     ) -> dict[str, Any] | None:
         """The key of the article's row, if the row is there: by its mark, by what the outbox knows, by the key's column."""
         ways = [json.loads(told) for told in (mark.place if mark else None, entry.place) if told]
@@ -257,25 +233,25 @@ class TableTarget:
         for way in ways:
             if (
                 way.keys() <= set(table.columns.keys())
-                and connection.execute(select(literal(1)).where(self._is(table, way)).limit(1)).first()
+                and connection.execute(sa.select(sa.literal(1)).where(self._is(table, way)).limit(1)).first()
             ):
                 return dict(way)
         return None
 
-    def _is(self, table: Table, where: Mapping[str, Any]) -> ColumnElement[bool]:
-        return and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
+    def _is(self, table: sa.Table, where: Mapping[str, Any]) -> sa.ColumnElement[bool]:
+        return sa.and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
 
-    def _removing(self, table: Table, where: Mapping[str, Any]) -> Update | Delete:
+    def _removing(self, table: sa.Table, where: Mapping[str, Any]) -> sa.Update | sa.Delete:
         if isinstance(self._target.unpublish, dict):
-            return update(table).where(self._is(table, where)).values(self._target.unpublish)
-        return delete(table).where(self._is(table, where))
+            return sa.update(table).where(self._is(table, where)).values(self._target.unpublish)
+        return sa.delete(table).where(self._is(table, where))
 
-    def _row(self, article: StoredArticle, table: Table) -> dict[str, Any]:
+    def _row(self, article: StoredArticle, table: sa.Table) -> dict[str, Any]:
         row = row_of(article, self._target.columns, self._zone)
         sqlite = self._opened().dialect.name == "sqlite"
         return {name: bound(value, table.c[name], sqlite=sqlite) for name, value in row.items()}
 
-    def _step(self, statement: Insert | Update | Delete) -> Step:
+    def _step(self, statement: sa.Insert | sa.Update | sa.Delete) -> Step:
         compiled = statement.compile(dialect=self._opened().dialect)
         return Step(str(compiled), dict(compiled.params))
 
@@ -284,15 +260,15 @@ def _place_json(where: Mapping[str, Any] | None) -> str:
     return json.dumps(where, ensure_ascii=False, default=str)
 
 
-def _with_inline_keys(table: Table, connection: Connection) -> None:
+def _with_inline_keys(table: sa.Table, connection: sa.Connection) -> None:
     """SQLite: what ``UNIQUE`` within a column's definition says. SQLAlchemy reads the definition, and not those with a length or CHECK."""
     if connection.dialect.name != "sqlite":
         return
-    indexes: list[ReflectedIndex] = inspect(connection).get_indexes(table.name, schema=table.schema, include_auto_indexes=True)
+    indexes: list[ReflectedIndex] = sa.inspect(connection).get_indexes(table.name, schema=table.schema, include_auto_indexes=True)
     for index in indexes:
         names = [name for name in index["column_names"] if name is not None]
         if index["unique"] and (index["name"] or "").startswith("sqlite_autoindex_"):
-            table.append_constraint(UniqueConstraint(*names))
+            table.append_constraint(sa.UniqueConstraint(*names))
 
 
 def _split(name: str) -> tuple[str | None, str]:
@@ -307,7 +283,7 @@ def _ours(error: StoreError) -> str:
 def is_refusal(error: StoreError) -> bool:
     """Whether the database answered that it does not take this row: it takes others, and this one as little tomorrow."""
     cause = error.__cause__
-    if isinstance(cause, exc.DataError | exc.IntegrityError):
+    if isinstance(cause, sa.exc.DataError | sa.exc.IntegrityError):
         return True
-    said = cause.orig if isinstance(cause, exc.DBAPIError) else None
+    said = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
     return getattr(said, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(said, "args", ())), None) in REFUSED_NUMBERS

@@ -100,12 +100,9 @@ class WebhookTarget:
     def _sent(self, message: Mapping[str, Any], key: str) -> Placed:
         body = json.dumps(message, ensure_ascii=False).encode()
         headers = {
-            "user-agent": self._agent,
-            "content-type": "application/json; charset=utf-8",
-            "accept": "application/json",
-            "idempotency-key": key,
-            SIGNATURE: signature(self._target.secret or "", body, datetime.now(UTC)),
-        }
+            "user-agent": self._agent, "content-type": "application/json; charset=utf-8", "accept": "application/json",
+            "idempotency-key": key, SIGNATURE: signature(self._target.secret or "", body, datetime.now(UTC)),
+        }  # fmt: skip
         try:
             answer = egress.request("POST", self._target.to, self._policy, headers, body, max_bytes=MAX_ANSWER, timeout=TIMEOUT)
         except EgressDenied as error:

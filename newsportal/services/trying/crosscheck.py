@@ -72,12 +72,9 @@ def cross_check(rule: ArticleRule, pages: Iterable[Page]) -> CrossCheck:
     mean = sum(one.likeness for one in both) / len(both) if both else 0.0
     return CrossCheck(
         tuple(sorted(compared, key=lambda one: (one.ruled is not None and one.free is not None, one.likeness))),
-        sum(one.ruled is not None for one in compared),
-        sum(one.likeness >= ALIKE for one in both),
-        sum(one.same_title for one in both),
-        sum(one.same_date for one in both),
-        mean,
-    )
+        sum(one.ruled is not None for one in compared), sum(one.likeness >= ALIKE for one in both), sum(one.same_title for one in both),
+        sum(one.same_date for one in both), mean,
+    )  # fmt: skip
 
 
 def compare(rule: ArticleRule, page: Page) -> Compared:

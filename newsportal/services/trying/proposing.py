@@ -12,7 +12,7 @@ from typing import Any, Literal
 from newsportal.dedup.canonical import bare, identity
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.extractors.forum import kinds
-from newsportal.extractors.gallery.links import entries
+from newsportal.extractors.gallery.page import entries
 from newsportal.items import Link
 from newsportal.messages import Message, format_time, to_json
 from newsportal.services.discovery.finders import Kind, Proposal, forum_proposal, gallery_proposal
@@ -231,18 +231,12 @@ def plain(preview: Preview) -> dict[str, Any]:
     read = reading.found if reading else None
     told = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
     return {
-        "key": f"{found.family}:{preview.values['name']}",
-        "kind": found.family,
-        "values": preview.values,
-        "score": found.score,
-        "entries": found.entries,
-        "newest": found.newest and found.newest.isoformat(),
-        "per_day": found.per_day,
-        "why": [to_json(one) for one in found.why],
-        "stored": asdict(preview.overlap) if preview.overlap else None,
+        "key": f"{found.family}:{preview.values['name']}", "kind": found.family, "values": preview.values, "score": found.score,
+        "entries": found.entries, "newest": found.newest and found.newest.isoformat(), "per_day": found.per_day,
+        "why": [to_json(one) for one in found.why], "stored": asdict(preview.overlap) if preview.overlap else None,
         "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
         "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **told} if reading else None,
-    }
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

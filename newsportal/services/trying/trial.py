@@ -17,7 +17,7 @@ from newsportal.extractors.feeds import feed, sitemap
 from newsportal.extractors.feeds.sitemap import children, choose
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.thread import read_page
-from newsportal.extractors.gallery.links import entries
+from newsportal.extractors.gallery.page import entries
 from newsportal.extractors.lists import boards, engines, hub
 from newsportal.extractors.lists.custom_engine import cross_check
 from newsportal.extractors.lists.result_pages import read as read_results
@@ -87,14 +87,7 @@ def source_fetcher(sources: Sources, source: Source) -> Fetch:
     return fetcher(sources, source.verify_certificate, source.render, sign_in=source.sign_in)
 
 
-def fetcher(
-    sources: Sources,
-    verify: bool = True,
-    render: bool = False,
-    *,
-    follow: bool = True,
-    sign_in: SignIn = no_sign_in,
-) -> Fetch:
+def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, follow: bool = True, sign_in: SignIn = no_sign_in) -> Fetch:
     """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one.
 
     With ``follow=False`` a redirect raises ``Redirected`` (but for a browser, which follows its own). ``sign_in`` says which further
@@ -111,14 +104,7 @@ def fetcher(
         setup = Setup(browser=given.pop("browser"), limits=Limits(**given))
         return lambda url: standalone.fetch(url, policy, setup, headers=headers, verify=verify, sign_in=sign_in)
     return lambda url: egress.fetch(
-        url,
-        policy,
-        max_bytes=polite.max_size,
-        timeout=polite.timeout,
-        headers=headers,
-        verify=verify,
-        follow=follow,
-        sign_in=sign_in,
+        url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify, follow=follow, sign_in=sign_in
     )
 
 

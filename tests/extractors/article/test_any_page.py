@@ -9,7 +9,7 @@ import pytest
 
 import newsportal
 from newsportal.errors import NotApplicable
-from newsportal.extractors.article.any_page import DOUBT, AnyPage, choose_expected, mixed, softened
+from newsportal.extractors.article.any_page import DOUBT, AnyPage, choose_expected, counted_once, mixed, softened
 from newsportal.extractors.article.block_features import features
 from newsportal.extractors.article.blocks import read_blocks
 from newsportal.extractors.article.page_kind import KINDS, MEANS, NAMES, PageKind, page_figures, page_model
@@ -124,6 +124,13 @@ def test_blocks_are_chosen_by_the_f1_that_is_expected() -> None:
     doubtful = np.array([0.4, 0.35, 0.3, 0.1], np.float32)
     assert choose_expected(doubtful, length).tolist() == [True, True, True, False]
     assert not choose_expected(np.array([0.01, 0.02], np.float32), length[:2]).any()
+
+
+def test_of_lines_drawn_again_in_another_form_the_likeliest_counts() -> None:
+    lines = "<p>A lamp of oak</p><p>A lamp of oak</p><div>$20</div>", "<ul><li>A lamp of oak<li>$20</ul>"
+    page = read_blocks(dom.from_text("".join(lines), "about:blank").root.find("body"))
+    likely = np.array([0.5, 0.6, 0.4, 0.5, 0.7], np.float32)
+    assert counted_once(likely, page) == pytest.approx([0.5, 0.6, 0, 0, 0.7])
 
 
 def test_two_models_are_mixed_as_log_odds() -> None:

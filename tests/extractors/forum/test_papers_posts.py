@@ -10,8 +10,7 @@ import threads
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import POSTERS, mibat, pean, poster
-from newsportal.extractors.forum.matching import mark, tree_match
-from newsportal.extractors.forum.pean import relative_mean_deviation
+from newsportal.extractors.forum.pean import mark, relative_mean_deviation, tree_match
 from newsportal.items import Post
 from newsportal.text import dom
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from newsportal.extractors.gallery.links import Entry, entries
+from newsportal.extractors.gallery.page import Entry, entries
 from newsportal.text import dom
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.images.print import SAME, distance, phash, print_of
+from newsportal.extractors.images.thumbnails import SAME, distance, phash, print_of
 
 Picture = Image.Image
 

@@ -16,8 +16,7 @@ from work import count_calls
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.hub import HubLink, HubRules
 from newsportal.extractors.lists.hub_anchors import title_length
-from newsportal.extractors.lists.hub_score import WEIGHTS
-from newsportal.extractors.lists.hub_urls import FACTS, Address, pattern
+from newsportal.extractors.lists.hub_urls import Address, pattern
 from newsportal.text import dom
 
 PAGES = Path(__file__).parent / "hub"
@@ -201,12 +200,6 @@ def test_addresses_of_one_template_share_a_pattern() -> None:
     first, second = Address(f"{SITE}/20/0802/FJ1PABCD01.html?from=a"), Address("http://tech.hedong.example/20/0731/FIT0B0MS00.html")
     assert pattern(first) == pattern(second) == "hedong.example/N2/N4/C.html?"
     assert pattern(first) != pattern(Address(f"{SITE}/20/0802/"))
-
-
-def test_every_weight_names_a_fact_and_every_fact_of_an_address_is_used() -> None:
-    place_and_text = {name for name in WEIGHTS if not name.startswith("url-")}
-    derived = {"url-self", "url-foreign", "url-thread"}
-    assert (WEIGHTS.keys() - place_and_text) - derived == FACTS.keys() - derived
 
 
 PIECES = ['<a href="', "http://[", '">', "</a>", "<li>", "标题", "#", "?id=", "&", "<nav>", "/", "\x00", "2026-01-01", "%zz"]

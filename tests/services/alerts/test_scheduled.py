@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from newsportal.services.accounts.alerts import Alert
-from newsportal.services.alerts import scheduled
+from newsportal.services.alerts import making
 from newsportal.services.alerts.base import AlertMessage, Item
+from newsportal.services.alerts.making import spans
 from newsportal.services.alerts.opening import preview
 from newsportal.services.alerts.run import step
-from newsportal.services.alerts.scheduled import spans
-from newsportal.services.rising import Board, replay_boards
+from newsportal.services.boards import RisingBoard, replay_boards
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长李林说，首航定在五月一日。"
@@ -131,12 +131,12 @@ def rising(desk: Any, receiver: Any) -> Alert:
 def test_alerts_of_one_hour_share_its_boards(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[datetime] = []
 
-    def replay(store: Any, moments: Iterable[datetime], **said: Any) -> Iterator[Board]:
+    def replay(store: Any, moments: Iterable[datetime], **said: Any) -> Iterator[RisingBoard]:
         for moment in moments:
             made.append(moment)
             yield from replay_boards(store, [moment], **said)
 
-    monkeypatch.setattr(scheduled, "replay_boards", replay)
+    monkeypatch.setattr(making, "replay_boards", replay)
     for digest in ((8, 12), (8, 12), (9, 12)):
         brief(desk, receiver, about="rising", of="航运", digest=digest)
     desk.pass_time(hours=2, minutes=1)  # 12:01

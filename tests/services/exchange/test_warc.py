@@ -16,7 +16,7 @@ from newsportal.errors import ArchiveError
 from newsportal.extractors import extractor
 from newsportal.items import Article, Link, Page
 from newsportal.net import archive
-from newsportal.services.exchange.warc import HEADERS, page, read, write_warc
+from newsportal.services.exchange.tables import HEADERS, page, read_warc, write_warc
 from newsportal.store import open_store
 from newsportal.text import dom
 
@@ -76,15 +76,15 @@ def test_pages_are_read_however_they_were_packed(encodings: str, tmp_path: Path)
     said = encodings if encodings in PACKINGS else "gzip"
     with archive.Writer(tmp_path / "crawl.warc.gz") as writer:
         writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", said)), packed, when=NOW))
-    ((_, found),) = read(tmp_path / "crawl.warc.gz")
+    ((_, found),) = read_warc(tmp_path / "crawl.warc.gz")
     assert (found["title"], found["text"]) == (TITLE, TEXT)
 
 
 def test_a_packed_page_that_fills_the_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.services.exchange.warc.LONGEST", 100_000)
+    monkeypatch.setattr("newsportal.services.exchange.tables.LONGEST_PAGE", 100_000)
     with archive.Writer(tmp_path / "bomb.warc.gz") as writer:
         writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", "br")), brotli.compress(bytes(10**6)), when=NOW))
-    ((_, found),) = read(tmp_path / "bomb.warc.gz")
+    ((_, found),) = read_warc(tmp_path / "bomb.warc.gz")
     assert isinstance(found, ValueError)
     assert "more than 100000 bytes" in str(found)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.events import boilerplate
-from newsportal.events.boilerplate import RepeatedSentences
+from newsportal.events import summaries
+from newsportal.events.summaries import RepeatedSentences
 
 NOTE = "更多本地新闻，欢迎关注海棠都市网。"
 TEXTS = ("渡船今起停航。" + NOTE, "电影节明晚开幕。\n" + NOTE, NOTE + "股市收跌。")
@@ -43,6 +43,6 @@ def test_short_sentences_and_the_rest_of_the_text_stay_as_they_are() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boilerplate, "REMEMBERED", 2)
+    monkeypatch.setattr(summaries, "REMEMBERED", 2)
     sentences = added(*TEXTS, "甲乙丙丁戊己庚。", "子丑寅卯辰巳午。")
     assert sentences.without("海棠", NOTE) == NOTE
