@@ -12,7 +12,7 @@ from tests import forked
 if TYPE_CHECKING:
     from madeup.photos.measure import Kept
 
-SECONDS = 420
+SECONDS = 900
 """For a crawl of everything on a machine that has other things to do."""
 
 

@@ -349,7 +349,7 @@ def visit(browser: Browser, site: Site) -> Iterator[Any]:
     def start(role: str | None = None, **options: Any) -> Visitor:
         usual = {"locale": "zh-CN", "viewport": {"width": 1280, "height": 900}, "service_workers": "block"}
         context = browser.new_context(**{**usual, **options})  # type: ignore[arg-type]
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(600_000)
         contexts.append(context)
         if role is not None:
             context.add_cookies([site.session(role)])  # type: ignore[list-item]  # playwright's own type of a cookie

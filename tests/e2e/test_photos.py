@@ -200,12 +200,11 @@ def test_a_picture_of_unknown_size_takes_its_own_shape(visit: Any) -> None:
     page.wait_for_load_state("networkidle")
     page.locator("[data-look]").click()
     holds(page, "document.querySelector('.pswp__img:not(.pswp__img--placeholder)')?.naturalWidth")
-    sleep(0.6)
-    shape = page.evaluate(
+    shape = (
         "(() => { const {width, height} = document.querySelector('.pswp__img:not(.pswp__img--placeholder)').getBoundingClientRect();"
         " return width / height })()"
     )
-    assert shape == pytest.approx(960 / 600, rel=0.02)
+    until(lambda: page.evaluate(shape) == pytest.approx(960 / 600, rel=0.02))
 
 
 def test_pictures_that_come_into_view_are_recorded(visit: Any) -> None:

@@ -18,7 +18,7 @@ from newsportal.store import open_store
 from newsportal.store.store import Store
 
 Answer = TypeVar("Answer")
-PATIENCE = 150.0
+PATIENCE = 600.0
 """Seconds for which a writer tries again."""
 
 

@@ -19,7 +19,7 @@ WORKERS, KILLS, HOSTS, EACH = 3, 12, 6, 150
 TERMS = Terms(lease=60.0, tries=50)
 """No innocent request is set aside here, so that all must be done."""
 
-LIFE = 0.03, 0.1
+LIFE = 0.03, 0.2
 """Seconds of the processor's time, between which one is drawn, after which the kernel kills a worker: a busy machine changes nothing."""
 
 WORKER = """
