@@ -87,6 +87,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
 MODULES = {
+    "assistant": "newsportal.cli.doctor:assistant_group",
     "category": "newsportal.cli.topic:category_group",
     "export": "newsportal.cli.exchange:export",
     "import": "newsportal.cli.exchange:import_files",

@@ -1,4 +1,6 @@
-"""``newsportal doctor``: is everything here that the portal needs? Every "no" comes with its remedy."""
+"""``newsportal doctor``: is everything here that the portal needs? Every "no" comes with its remedy. ``newsportal assistant``: whether
+the language model of ``sources.yaml`` answers, and what it was asked today.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Final, NamedTuple
 
 import typer
@@ -18,7 +21,7 @@ from rich.console import Console
 from newsportal import text
 from newsportal.cli import hints
 from newsportal.cli.hints import counted, hosts, resolvable_hosts
-from newsportal.cli.options import SourcesFile, load
+from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load
 from newsportal.cli.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
 from newsportal.items.visits import Visit
@@ -27,6 +30,7 @@ from newsportal.net.rendering import Limits, find_chromium, missing, standalone
 from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
 from newsportal.search.docs import seen
+from newsportal.services.assistant import AssistantClient, AssistantError
 from newsportal.sources import Sources
 from newsportal.sources.places import PLACES, Place
 from newsportal.sources.timing import judged, summary, watched
@@ -253,3 +257,28 @@ CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]
     "network": (_network, None),
 }
 """What is checked: how, and the remedy if the check itself fails."""
+
+
+def check_assistant(sources: SourcesFile = None, as_json: AsJsonLine = False) -> None:
+    """Ask the model for one word, and show today's calls and tokens. Exit status 1 without an answer."""
+    known = load(sources)
+    settings = known.assistant
+    with closing(open_store(known.store)) as store:
+        client = AssistantClient(store, known)
+        now, began = datetime.now(UTC), monotonic()
+        answer, _ = client.converse("Answer with the word ready alone.", "Are you ready?")
+        calls, tokens = store.assistant.used(client.day(now))
+    if not answer.strip():
+        raise AssistantError(Message("assistant.no-answer"))
+    said = " ".join(answer.split())[:100]
+    seconds = round(monotonic() - began, 1)
+    if as_json:
+        used = {"calls": calls, "calls_allowed": settings.calls, "tokens": tokens, "tokens_allowed": settings.tokens}
+        print_json({"url": settings.url, "model": settings.model, "answer": said, "seconds": seconds, **used})
+        return
+    typer.echo(f"{settings.model} at {settings.url} answers in {seconds:g} s: {said!r}")
+    allowed = f" of {settings.tokens}" if settings.tokens is not None else ""
+    typer.echo(f"today: {calls} of {settings.calls} calls, {tokens}{allowed} tokens")
+
+
+assistant_group = command_group("Check the language model that people may ask.", check=check_assistant)

@@ -115,9 +115,9 @@ def classify(
                 if isinstance(found, Result):
                     reports[f"{found.algorithm}, {found.set}"] = found.report
         if html is not None:
-            from newsportal.cli.confusion import page
+            from newsportal.cli.model import confusion_page
 
-            html.write_text(page("Classification", reports, [as_text(NOTE)]), encoding="utf-8")
+            html.write_text(confusion_page("Classification", reports, [as_text(NOTE)]), encoding="utf-8")
     except (OSError, ValueError, ModelError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
