@@ -85,19 +85,26 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
+def _environ() -> dict[bytes, bytes]:
+    """As the environment is stored (to decode it takes longer than a short test), without what pytest itself changes during a test."""
+    stored: dict[bytes, bytes] = os.environb._data  # type: ignore[attr-defined]
+    return {name: value for name, value in stored.items() if name != b"PYTEST_CURRENT_TEST"}
+
+
 def _as_before() -> Iterator[None]:
     """Environment, log handlers and log context as they were: commands that run in this process set them for good."""
     from newsportal.logs import CONTEXT
 
-    root, environ = logging.getLogger(), dict(os.environ)
+    root, environ = logging.getLogger(), _environ()
     handlers, level, context = root.handlers[:], root.level, CONTEXT.get()
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
     CONTEXT.set(context)
-    if os.environ.copy() != environ:
-        os.environ.clear()
-        os.environ.update(environ)
+    if (left := _environ()) != environ:
+        for name in left.keys() - environ.keys():
+            del os.environb[name]
+        os.environb.update(environ)
 
 
 module_as_before = pytest.fixture(autouse=True, scope="module")(_as_before)

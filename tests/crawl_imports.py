@@ -15,12 +15,21 @@ PACKAGES = (
 )
 MODULES = (
     "newsportal.settings",
+    "psycopg",
+    "psycopg.types.json",
     "pybloom_live",
+    "pymysql",
+    "redis.asyncio",
+    "redis.cluster",
     "scrapy.cmdline",
     "scrapy.crawler",
     "scrapy.core.engine",
     "scrapy.logformatter",
     "scrapy.pipelines",
+    "scrapy_redis.connection",
+    "scrapy_redis.defaults",
+    "sqlalchemy.dialects.mysql.pymysql",
+    "sqlalchemy.dialects.postgresql.psycopg",
 )
 PAGE_OBJECTS = "newsportal.crawl.page_objects"  # for other people's projects; needs scrapy-poet, which no crawl of ours loads
 PAGE = f"<title>港口夜里开放</title><h1>港口夜里开放</h1><p>2026-03-01 10:00</p>{'<p>港口从今天起夜里也开放，车辆可以进出。</p>' * 9}"

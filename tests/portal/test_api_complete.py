@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import pytest
 from fastapi.routing import iter_route_contexts
 
 from newsportal.portal.api.openapi import right_of
@@ -177,6 +178,7 @@ NONE: Final = {
 """Page → why programs have nothing of the kind."""
 
 
+@pytest.fixture(scope="module")
 def rights() -> dict[str, Right | None]:
     """``METHOD /path`` → what it asks for."""
     app = create_app(open_store("sqlite://"), None, Sources(), open_accounts("sqlite://"), follow_every=0)
@@ -187,15 +189,16 @@ def rights() -> dict[str, Right | None]:
     }
 
 
-RIGHTS: Final = rights()
-PAGES: Final = {name: right for name, right in RIGHTS.items() if " /api" not in name and right not in (None, Right.READ)}
+@pytest.fixture(scope="module")
+def pages(rights: dict[str, Right | None]) -> dict[str, Right | None]:
+    return {name: right for name, right in rights.items() if " /api" not in name and right not in (None, Right.READ)}
 
 
-def test_every_page_has_its_operation_or_a_reason() -> None:
-    assert set(PAGES) - set(SAME) - set(NONE) == set()
-    assert (set(SAME) | set(NONE)) - set(PAGES) == set(), "pages that are gone"
+def test_every_page_has_its_operation_or_a_reason(pages: dict[str, Right | None]) -> None:
+    assert set(pages) - set(SAME) - set(NONE) == set()
+    assert (set(SAME) | set(NONE)) - set(pages) == set(), "pages that are gone"
 
 
-def test_every_operation_is_there_and_asks_for_the_same_right() -> None:
-    told = {page: RIGHTS.get(operation.replace(" ", f" {API}", 1)) for page, operation in SAME.items()}
-    assert {page: right for page, right in told.items() if right is not PAGES[page]} == {}
+def test_every_operation_is_there_and_asks_for_the_same_right(rights: dict[str, Right | None], pages: dict[str, Right | None]) -> None:
+    told = {page: rights.get(operation.replace(" ", f" {API}", 1)) for page, operation in SAME.items()}
+    assert {page: right for page, right in told.items() if right is not pages[page]} == {}
