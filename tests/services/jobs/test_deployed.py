@@ -118,7 +118,10 @@ def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: 
 
 def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sources: Path, tmp_path: Path) -> None:
     scrapyd.start()
-    wrong = deploy(scrapyd, "--sources", str(sources), SCRAPYD_USERNAME="somebody")
+    empty = tmp_path / "empty.egg"
+    shutil.make_archive(str(empty.with_suffix("")), "zip", sources.parent)
+    shutil.move(empty.with_suffix(".zip"), empty)
+    wrong = deploy(scrapyd, "--egg", str(empty), SCRAPYD_USERNAME="somebody")
     assert (wrong.returncode, "wants another user or password" in wrong.stderr) == (1, True), wrong.stderr
     broken = sources.with_name("broken.yaml")
     broken.write_text("feeds: [{name: a}]", "utf-8")
@@ -126,16 +129,13 @@ def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sourc
     no_egg = tmp_path / "no.egg"
     no_egg.write_bytes(b"PK")
     assert "is no egg" in deploy(scrapyd, "--egg", str(no_egg)).stderr
-    empty = tmp_path / "empty.egg"
-    shutil.make_archive(str(empty.with_suffix("")), "zip", sources.parent)
-    shutil.move(empty.with_suffix(".zip"), empty)
     refused = deploy(scrapyd, "--egg", str(empty))
     assert (refused.returncode, "BadEggError" in refused.stderr) == (1, True), refused.stderr
     assert scrapyd.server.get("listversions", project="newsportal")["versions"] == [], "it would run what it cannot"
     with pytest.raises(RunnerRefused, match="project 'nowhere' not found"):
         scrapyd.server.get("listspiders", project="nowhere")
     scrapyd.stop()
-    away = deploy(scrapyd, "--sources", str(sources))
+    away = deploy(scrapyd, "--egg", str(empty))
     assert (away.returncode, "is it running?" in away.stderr) == (1, True), away.stderr
 
 
