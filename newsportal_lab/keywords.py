@@ -27,11 +27,11 @@ from newsportal.text import STOP_WORDS, segment
 from newsportal.text.words import kinds, rarity
 from newsportal_lab.documents import answer_file, documents
 
-WINDOW: Final = 2  # Words: neighbours alone. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
+WINDOW: Final = 2  # words: neighbours alone. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
 DAMPING: Final = 0.85  # d, as the paper and PageRank have it
-CLOSE: Final = 0.0001  # The walk ends when no rank moves more (section 2.2)
+CLOSE: Final = 0.0001  # the walk ends when no rank moves more (section 2.2)
 MOST_ROUNDS: Final = 100
-LOOKED_AT: Final = 20_000  # Characters: more would take seconds
+LOOKED_AT: Final = 20_000  # characters: more would take seconds
 
 
 def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:

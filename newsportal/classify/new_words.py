@@ -22,7 +22,7 @@ from newsportal.text.characters import made_once
 from newsportal.text.word_table import WordTable, cached_table
 from newsportal.text.words import dictionary_version, kinds, rarity
 
-LONGEST: Final = 5  # Characters: 6 and 8 find clauses (手举高过头), and a third of a point to one point fewer of the first five keywords
+LONGEST: Final = 5  # characters: 6 and 8 find clauses (手举高过头), and a third of a point to one point fewer of the first five keywords
 LONGEST_RUN: Final = 60  # characters of neighbouring nouns: what is longer is no sentence
 
 VARIETY: Final = 2
@@ -31,17 +31,17 @@ NAME_CHARS: Final = 3
 
 NOUNS: Final = ("n", "j", "g", "b")
 NAMES: Final = ("nr", "ns", "nt", "nz")
-OTHER, NOUN, NAME, VERB = 0.0, 1.0, 2.0, 3.0  # What the table says of a word; adjectives are with the verbs
+OTHER, NOUN, NAME, VERB = 0.0, 1.0, 2.0, 3.0  # what the table says of a word; adjectives are with the verbs
 
 MIN_WORDS, SHARE_OF_NOUNS = 10, 0.6
 """A character is a suffix if so many words of three characters end with it, and this share of them are nouns."""
 
-MIN_SURNAMES: Final = 50  # A surname begins so many names of three characters
+MIN_SURNAMES: Final = 50  # a surname begins so many names of three characters
 
 FEW_NOUNS: Final = 0.2
 """A character does not begin new words if at most this share of the words of two characters that begin with it are nouns (可, 最, 不)."""
 
-ENDING, SURNAME, NO_BEGINNING = "*{}", "{}*", "{}…"  # Keys of the table for suffixes, surnames, and characters that do not begin nouns
+ENDING, SURNAME, NO_BEGINNING = "*{}", "{}*", "{}…"  # keys of the table for suffixes, surnames, and characters that do not begin nouns
 
 
 class _Piece(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, Literal, Protocol, TypeVar
 
-Relation = Literal["same", "part", "contains"]  # What a repost is to the document it repeats: the same text, a part of it, or more than it
+Relation = Literal["same", "part", "contains"]  # what a repost is to the document it repeats: the same text, a part of it, or more than it
 
 
 @dataclass(frozen=True, slots=True)

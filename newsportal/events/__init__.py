@@ -34,30 +34,30 @@ from newsportal.text import fold_characters
 from newsportal.text.characters import made_once
 from newsportal.text.words import kinds
 
-THRESHOLD: Final = 0.15  # The least cosine of a story and its event: the best also with any one event of the development data left out
-TERMS: Final = 40  # Keywords of a story that count; 30 and 60 do no better
-EVENT_TERMS: Final = 80  # Terms that an event keeps when it has twice as many: memory is bounded by events, not by stories
-CANDIDATES: Final = 5  # Events that are tried for a story, the most similar first
+THRESHOLD: Final = 0.15  # the least cosine of a story and its event: the best also with any one event of the development data left out
+TERMS: Final = 40  # keywords of a story that count; 30 and 60 do no better
+EVENT_TERMS: Final = 80  # terms that an event keeps when it has twice as many: memory is bounded by events, not by stories
+CANDIDATES: Final = 5  # events that are tried for a story, the most similar first
 
 MOST_SHARED_BY_CHANCE: Final = 1
 """Terms that two texts share and are of other events: short ones of a rubric or a place have nothing else in common."""
 
-SAME_EVENT: Final = 0.4  # The cosine of their sums from which two events are one
-FEW_STORIES: Final = 8  # Up to so many stories an event is held to its places: larger ones have been told from everywhere
-VERY_LIKE: Final = 0.3  # The cosine from which another place does not matter; 0.35 parts real events (one point and a half of F1)
+SAME_EVENT: Final = 0.4  # the cosine of their sums from which two events are one
+FEW_STORIES: Final = 8  # up to so many stories an event is held to its places: larger ones have been told from everywhere
+VERY_LIKE: Final = 0.3  # the cosine from which another place does not matter; 0.35 parts real events (one point and a half of F1)
 
 SAME_WORDS: Final = 0.4
 """The same where both titles name their places: short reports of two fires share most of their words. With 0.45
 real events part (0.6 points of F1)."""
 
-RECENT: Final = 20  # Stories of an event whose titles are compared for periodic news
+RECENT: Final = 20  # stories of an event whose titles are compared for periodic news
 SAME_FORM: Final = 0.7  # Dice coefficient of the pairs of characters of two titles without their numbers, from which they have one form
-ANOTHER_DAY: Final = timedelta(hours=14)  # Between two issues of a daily report at least: sites differ by some hours
+ANOTHER_DAY: Final = timedelta(hours=14)  # between two issues of a daily report at least: sites differ by some hours
 
 COMPACTED_FROM: Final = 64
 """Numbers in the postings of a term from which those of one event are summed up, and again whenever they have doubled."""
 
-EXPLAINED: Final = 6  # Terms that a membership names
+EXPLAINED: Final = 6  # terms that a membership names
 NUMBER: Final = re.compile(r"[\d〇一二三四五六七八九十百千万亿点%.％]+")
 NO_WORD: Final = re.compile(r"\W+")
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from newsportal.events import MOST_SHARED_BY_CHANCE, Story, unit_vector
 
-LINKED: Final = 0.1  # The least cosine of two stories of an event: a follow-up is less like each story than like their sum
+LINKED: Final = 0.1  # the least cosine of two stories of an event: a follow-up is less like each story than like their sum
 
 
 def components(stories: Sequence[Story], held: Collection[str] = ()) -> list[list[str]]:

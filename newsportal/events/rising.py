@@ -24,21 +24,21 @@ from newsportal.text import fold_characters
 DAY: Final = timedelta(days=1)
 MOMENT: Final = timedelta(microseconds=1)
 
-PAST: Final = 28  # Days before the window that are a term's past: four of each day of the week
-LEAST_DAYS: Final = 3  # Days with stories that a past has at least, and as many stories as the window: less says nothing of what is usual
-FLOOR: Final = 0.5  # Stories that are expected of any term: of one without a past, four are needed to reach :data:`LEAST_SURPRISE`
+PAST: Final = 28  # days before the window that are a term's past: four of each day of the week
+LEAST_DAYS: Final = 3  # days with stories that a past has at least, and as many stories as the window: less says nothing of what is usual
+FLOOR: Final = 0.5  # stories that are expected of any term: of one without a past, four are needed to reach :data:`LEAST_SURPRISE`
 
 LEAST_SURPRISE: Final = 2.0
 """One in a hundred. Chosen, not measured: a board shows the first twenty, which lie far above it where much happens."""
 
 LEAST_STORIES: Final = 3
-LEAST_SITES: Final = 2  # What one site repeats every hour is its own matter
-REMEMBERED: Final = 50  # Stories of a term that are remembered, the newest: enough to see which terms stand in the same ones
+LEAST_SITES: Final = 2  # what one site repeats every hour is its own matter
+REMEMBERED: Final = 50  # stories of a term that are remembered, the newest: enough to see which terms stand in the same ones
 
 SAME_STORIES: Final = 0.5
 """Words that share this part of their stories, of those of the rarer one, stand on one line: they tell of one thing."""
 
-MOST_WITH: Final = 4  # Further words of a line
+MOST_WITH: Final = 4  # further words of a line
 Kind = Literal["word", "event"]
 Term = tuple[Kind, str]
 
@@ -97,7 +97,7 @@ class _Counts:
     written: str = ""
 
 
-Mentions = Callable[[datetime, datetime], Iterable[Mention]]  # Reads the stories from a moment until before another, the earliest first
+Mentions = Callable[[datetime, datetime], Iterable[Mention]]  # reads the stories from a moment until before another, the earliest first
 
 
 def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:

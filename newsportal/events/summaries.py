@@ -27,19 +27,19 @@ from newsportal.text.characters import made_once
 from newsportal.text.word_table import WordTable, cached_table
 from newsportal.text.words import cutter, dictionary_version, rarity
 
-READ_CHARS: Final = 4000  # Characters of a text that are looked at: the news stands in front
-MIN_CHARS: Final = 6  # Of a sentence; what is shorter (「有。」, 「图为现场」) says nothing by itself
-MAX_CHARS: Final = 160  # Of a sentence chosen from several texts: four lines on a telephone
+READ_CHARS: Final = 4000  # characters of a text that are looked at: the news stands in front
+MIN_CHARS: Final = 6  # of a sentence; what is shorter (「有。」, 「图为现场」) says nothing by itself
+MAX_CHARS: Final = 160  # of a sentence chosen from several texts: four lines on a telephone
 
 WITHOUT_END: Final = 40
 """Characters from which a line with a comma is a sentence although its full stop is missing; shorter ones are headings and captions."""
 
-SIMILAR: Final = 0.6  # Share of the words of the shorter sentence in the other from which both say the same
+SIMILAR: Final = 0.6  # share of the words of the shorter sentence in the other from which both say the same
 
 PLACE: Final[float] = 0.3
 """How fast sentences further down lose: 0 covers one point more of the round-ups, but begins in the middle of the news."""
 
-USUAL_IDF: Final = 9.0  # Of words that the dictionary does not have: mostly new names
+USUAL_IDF: Final = 9.0  # of words that the dictionary does not have: mostly new names
 ENDS: Final = "。！？!?…"
 CLOSING: Final = "”’」』）)】》\"'"
 BOUNDARY: Final = re.compile(
@@ -145,8 +145,8 @@ def beginning(title: str, text: str, limit: int) -> str:
     return shorten(found, limit)
 
 
-LEADING: Final = " \u3000:：|-—·。，,；;、"  # What stands between a repeated title and the text
-HALF_WORD: Final = re.compile(r"(?a:\w{1,20})$")  # The cut end of a Latin word; a longer run is no word
+LEADING: Final = " \u3000:：|-—·。，,；;、"  # what stands between a repeated title and the text
+HALF_WORD: Final = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is no word
 CLAUSE: Final = re.compile(r"[，；：,;:](?=[^，；：,;:]*$)")
 
 
@@ -212,9 +212,9 @@ def _idf(word: str) -> float:
 # Sentences that several stories of one site share (phrases of its captions, notes on authors, appeals) tell of no event, and two short
 # texts that share them are alike in all their words. What other sites take over is none: each site is counted by itself.
 
-STORIES: Final = 3  # Stories of a site that share a boilerplate sentence at least. Two may be an article and its follow-up.
-SHORTEST: Final = 6  # Characters of a sentence: shorter ones bind no stories
-REMEMBERED: Final = 100_000  # Sentences, those that were met last: about 20 MB
+STORIES: Final = 3  # stories of a site that share a boilerplate sentence at least. Two may be an article and its follow-up.
+SHORTEST: Final = 6  # characters of a sentence: shorter ones bind no stories
+REMEMBERED: Final = 100_000  # sentences, those that were met last: about 20 MB
 SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]*[”’」』）)]*\n?|\n")
 
 

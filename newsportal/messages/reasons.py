@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-UNREAD: Final = "unread"  # The cause of what an extractor says of a page that it cannot read, and of reasons that are not listed here
+UNREAD: Final = "unread"  # the cause of what an extractor says of a page that it cannot read, and of reasons that are not listed here
 _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("ours", "it could not be stored; the next crawl tries it again", ("store-unavailable",)),
     ("ours", "the network could not be reached", ("no-network",)),

@@ -68,7 +68,7 @@ ACCOUNT = (
 )
 
 NO_ACCOUNT = Entry("/settings", _("Settings"), condition=lambda visit: not visit.keeps)
-BAR = (FRONT, LATEST, Entry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)  # Settings stand in the menu of who has an account
+BAR = (FRONT, LATEST, Entry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)  # settings stand in the menu of who has an account
 DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (_("Content"), (
         Entry("/articles", _("Articles"), Right.EDIT),

@@ -20,7 +20,7 @@ from starlette.types import Message, Receive
 
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))  # methods that change nothing (RFC 9110 section 9.2.1)
 GREADER, FEVER = "/api/greader.php", "/api/fever.php"  # where reader apps expect their APIs, by what they know of other servers
-SIGNING = frozenset((f"{GREADER}/accounts/ClientLogin", FEVER))  # What is sent there brings its own proof, a token; a cookie does not count
+SIGNING = frozenset((f"{GREADER}/accounts/ClientLogin", FEVER))  # what is sent there brings its own proof, a token; a cookie does not count
 PUSHED = "/websub/"  # where hubs tell what is new: they prove themselves by a secret, and the page bounds what they send
 MAX_BODY = 16_384  # bytes. The largest that our pages send are the places of a photo story, some four bytes each
 MAX_TEXT = 1_000_000  # bytes, where an editor sends a whole article or file: a form takes nine for a Chinese character
@@ -156,7 +156,7 @@ async def streamed(request: Request, most: int) -> bytes | None:
     return bytes(body)
 
 
-FormFields = ImmutableMultiDict[str, str]  # The fields of a form: `get` answers the last value that was sent under a name, `getlist` all
+FormFields = ImmutableMultiDict[str, str]  # the fields of a form: `get` answers the last value that was sent under a name, `getlist` all
 
 
 async def form(request: Request) -> FormFields:

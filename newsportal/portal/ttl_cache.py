@@ -145,7 +145,7 @@ MOST_COMPILED: Final = 200
 BURST, A_SECOND = 60.0, 1.0
 """New ones of a visitor: at once, and each second from then on. The feeds of eight topics, of seven days each, are 56."""
 
-PATIENCE: Final = 10.0  # Seconds that a request waits while others are worked out: it holds one of a few dozen threads
+PATIENCE: Final = 10.0  # seconds that a request waits while others are worked out: it holds one of a few dozen threads
 
 
 class Compilations:

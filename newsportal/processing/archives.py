@@ -21,8 +21,8 @@ from newsportal.services.exchange.form import UNNAMED
 from newsportal.sources import Feed, HotList, Sitemap, Sources
 from newsportal.store.dialects import chunks
 
-PART_PAGES: Final = 50  # Pages of a part of work: a second or two
-PART_LISTS: Final = 20  # List pages of a part of work
+PART_PAGES: Final = 50  # pages of a part of work: a second or two
+PART_LISTS: Final = 20  # list pages of a part of work
 
 SITE_PAGES: Final = 400
 """Pages of a site that are read in one piece. What is known of a site are its last eight pages, so a cut costs little."""

@@ -38,7 +38,7 @@ MISSING: Final = "replay-missing"  # the reason of what is not in the archive
 SPIDERS: Final[Any] = {Feed: RssSpider, Sitemap: SitemapSpider, HotList: ListsSpider}
 
 
-ListSource = Feed | Sitemap | Region | HotList | str  # A source with list pages of its own, or the name of an engine
+ListSource = Feed | Sitemap | Region | HotList | str  # a source with list pages of its own, or the name of an engine
 
 
 class Answers:

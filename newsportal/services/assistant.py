@@ -46,7 +46,7 @@ RULES: Final = (
 )
 """Follows every prompt, also those of sources.yaml."""
 
-MOST_CHARS: Final[Mapping[Purpose, int]] = {"summary": 3_000, "translation": 60_000, "title": 80}  # Characters of an answer that are kept
+MOST_CHARS: Final[Mapping[Purpose, int]] = {"summary": 3_000, "translation": 60_000, "title": 80}  # characters of an answer that are kept
 MAX_ANSWER: Final = 1024 * 1024  # bytes of an answer with all that stands around it
 TRIES: Final = 3
 FIRST_WAIT: Final = 1.0  # seconds before the second try, doubled before the third; Retry-After says otherwise

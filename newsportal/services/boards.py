@@ -18,7 +18,7 @@ from newsportal.store.results import Story
 from newsportal.store.store import Store
 from newsportal.text import segment
 
-LOOKED_BACK: Final = timedelta(days=3)  # Stories of so many last days are looked at: what is on a hot list is of these days. Chosen.
+LOOKED_BACK: Final = timedelta(days=3)  # stories of so many last days are looked at: what is on a hot list is of these days. Chosen.
 LEAST_WORDS, LEAST_SHARE = 2, 0.5
 """Words of an entry's title that a story's title must share, and their share of the entry's words. Chosen."""
 
@@ -125,8 +125,8 @@ def board_row(board: HotBoard) -> dict[str, Any]:
     }  # fmt: skip
 
 
-ENTRIES: Final = 20  # Lines of each kind that a board has at most
-SHOWN_STORIES: Final = 3  # Stories that a line names, the newest
+ENTRIES: Final = 20  # lines of each kind that a board has at most
+SHOWN_STORIES: Final = 3  # stories that a line names, the newest
 
 
 @dataclass(frozen=True, slots=True)

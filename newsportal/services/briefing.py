@@ -16,10 +16,10 @@ from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
 
-EVENTS: Final = 10  # Events of a briefing: what is read in five minutes
-MOST: Final = 400  # Stories that are looked at, the newest; as many of the day before
-READ: Final = 8  # Stories of an event whose texts are read: those that most sites have
-BEGINNING: Final = 100  # Characters of a story of which no whole sentence can be taken
+EVENTS: Final = 10  # events of a briefing: what is read in five minutes
+MOST: Final = 400  # stories that are looked at, the newest; as many of the day before
+READ: Final = 8  # stories of an event whose texts are read: those that most sites have
+BEGINNING: Final = 100  # characters of a story of which no whole sentence can be taken
 DAY: Final = timedelta(days=1)
 
 WITHOUT_BLANK: Final = re.compile(r"(?<=[{0}])\n|\n(?=[{0}])".format(r"\u3000-\u303f\u3400-\u9fff\uff00-\uffef"))

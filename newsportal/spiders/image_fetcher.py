@@ -42,7 +42,7 @@ GONE: Final = frozenset({"http-404", "http-410"})
 BAD_RANGE: Final = "http-416"
 
 ACCEPT: Final = {"Accept": "image/avif,image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", "Accept-Encoding": "identity"}
-LIMIT, GOT = "first_bytes", "first_bytes_got"  # Keys of ``request.meta``: how many bytes are wanted, how many came (of which request)
+LIMIT, GOT = "first_bytes", "first_bytes_got"  # keys of ``request.meta``: how many bytes are wanted, how many came (of which request)
 
 
 @dataclass(frozen=True, slots=True)

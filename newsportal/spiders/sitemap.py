@@ -29,7 +29,7 @@ from newsportal.store.results import SourceState
 MAX_DEPTH = 3  # Below the address in the file: robots.txt, index, sitemap. sitemaps.org allows no index in an index; some sites do it.
 MAX_CHILDREN = 50  # Sitemaps of one source that a visit fetches: news sites keep one for each day or month
 BATCH = 500  # Entries that are looked up in the store at once
-PRINT = "#entries"  # Behind a sitemap's address: under it the validators keep the print of its entries and the newest date of change
+PRINT = "#entries"  # behind a sitemap's address: under it the validators keep the print of its entries and the newest date of change
 
 
 @dataclass

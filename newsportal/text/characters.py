@@ -178,7 +178,7 @@ TAGS: dict[Script, str] = {"simplified": "zh-Hans", "traditional": "zh-Hant"}
 REMEMBERED_CHARS = 400  # titles and beginnings stand on many pages and are remembered; whole texts are not
 REMEMBERED = 10_000  # of them, some 10 MB
 
-MAX_CHARS = 100_000  # Characters of one text that are converted (0.2 s); what follows stays as it is. A long novel's chapter has 10,000.
+MAX_CHARS = 100_000  # characters of one text that are converted (0.2 s); what follows stays as it is. A long novel's chapter has 10,000.
 KANA = re.compile("[\u3041-\u30ff]")  # Japanese: its characters are its own
 TAG = re.compile(r'<(?:"[^"]*"|[^">])*>')
 

@@ -25,9 +25,9 @@ from newsportal.text.words import segment
 from newsportal_lab.dedup import document_of
 from newsportal_lab.events import story_of
 
-THRESHOLDS: Final = (0.11, 0.13, 0.15, 0.17, 0.2, 0.25)  # What leaving one event out may choose from
-REACH: Final = timedelta(days=30)  # How far back the nearest neighbour is looked for
-NEAREST, CENTROID = 0.11, 0.11  # The baselines' thresholds: their best on the development data, so that they are rather flattered
+THRESHOLDS: Final = (0.11, 0.13, 0.15, 0.17, 0.2, 0.25)  # what leaving one event out may choose from
+REACH: Final = timedelta(days=30)  # how far back the nearest neighbour is looked for
+NEAREST, CENTROID = 0.11, 0.11  # the baselines' thresholds: their best on the development data, so that they are rather flattered
 
 
 @dataclass(frozen=True, slots=True)

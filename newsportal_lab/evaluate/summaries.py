@@ -27,9 +27,9 @@ from newsportal_lab.evaluate.events import read
 ROUND_UP: Final = re.compile("始末|回顾|梳理|时间[线轴]|全过程|来龙去脉|大事记|全记录|历程|timeline|what we know", re.IGNORECASE)
 """Titles of articles that tell an event from its beginning."""
 
-MIN_ROUND_UP: Final = 300  # Characters; shorter ones tell only the last day
-SENTENCES: Final = 3  # A day and event, of every method
-SPLIT: Final = re.compile(r"(?<=[。！？!?])")  # As the baselines find sentences
+MIN_ROUND_UP: Final = 300  # characters; shorter ones tell only the last day
+SENTENCES: Final = 3  # a day and event, of every method
+SPLIT: Final = re.compile(r"(?<=[。！？!?])")  # as the baselines find sentences
 Day = Sequence[Document]
 Method = Callable[[Day, Sequence[str], int], list[str]]
 """The day's articles, what was told of the event before, and the length of our summary in characters."""

@@ -33,7 +33,7 @@ THREAD_LEAST: Final = 0.5
 lists of news in Chinese are taken for threads."""
 
 LISTS: Final = frozenset(("listing", "collection", "service"))
-STORY_PICTURES, STORY_CHARS = 5, 60  # An article of so many pictures, with fewer characters for each, is a photo story
+STORY_PICTURES, STORY_CHARS = 5, 60  # an article of so many pictures, with fewer characters for each, is a photo story
 NOSCRIPT: Final = "noscript"
 NEWS: Final = 0.5  # From this probability of news on, the choice of blocks follows the rules that were measured on news
 LEAST: Final = 0.2  # 0 to 0.25 measure alike over all kinds (within 0.3 points of F1); products and listings gain most

@@ -139,9 +139,9 @@ def _bounds(width: int, height: int, side: int) -> tuple[int, int]:
 # docs/algorithms/picture_filter.md has how far it moves under what is done to pictures.
 
 SIDE: Final = 32  # Zauner: the side of the picture that is transformed
-DRAFT: Final = 4 * SIDE  # Pixels of the shorter side at least to which a picture is reduced before that
+DRAFT: Final = 4 * SIDE  # pixels of the shorter side at least to which a picture is reduced before that
 LOW: Final = 8  # Zauner: frequencies of either direction that are kept
-SAME: Final = 10  # Bits of 64 up to which two pictures are taken for one. Measured: docs/algorithms/picture_filter.md.
+SAME: Final = 10  # bits of 64 up to which two pictures are taken for one. Measured: docs/algorithms/picture_filter.md.
 FLAT: Final = 2.0  # standard deviation of the grey levels below which a picture has nothing to tell it by
 HEX_DIGITS: Final = 16
 

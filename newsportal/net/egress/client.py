@@ -35,7 +35,7 @@ SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 """Headers that go to the origin they were meant for, and to no other."""
 
 Given = ParamSpec("Given")
-SignIn = Callable[[str], Mapping[str, str]]  # The headers, names in lower case, that an address alone may have
+SignIn = Callable[[str], Mapping[str, str]]  # the headers, names in lower case, that an address alone may have
 
 
 def no_sign_in(url: str) -> Mapping[str, str]:

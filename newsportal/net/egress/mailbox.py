@@ -40,7 +40,7 @@ LONGEST = 180.0  # seconds of one reading, however slowly a server goes on sendi
 PORTS = {"imaps": 993, "imap": 143}
 
 ITEM = re.compile(rb"\bUID (\d+)")
-OUTSIDE = re.compile(r"[^\x20-\x7e]+|&")  # What modified UTF-7 (RFC 3501, 5.1.3) writes in base64; ``&`` itself becomes ``&-``
+OUTSIDE = re.compile(r"[^\x20-\x7e]+|&")  # what modified UTF-7 (RFC 3501, 5.1.3) writes in base64; ``&`` itself becomes ``&-``
 
 
 @dataclass(frozen=True, slots=True)

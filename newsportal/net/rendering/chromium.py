@@ -255,7 +255,7 @@ def _abandoned(folder: Path) -> bool:
 # V8 limits the objects of one page's scripts; pictures, buffers and the tree of elements have no limit but this one.
 
 PROC: Final = Path("/proc")
-RENDERER: Final = b"--type=renderer"  # In the command line of the process of a page
+RENDERER: Final = b"--type=renderer"  # in the command line of the process of a page
 
 
 class Watch:

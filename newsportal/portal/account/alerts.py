@@ -80,7 +80,7 @@ def logged(alert: Alert) -> dict[str, Any]:
 
 router = APIRouter(dependencies=KEEP)
 
-OF: Final = (*OF_STORIES, *SCHEDULED)  # Fields of the form that say what the alert of this kind is of
+OF: Final = (*OF_STORIES, *SCHEDULED)  # fields of the form that say what the alert of this kind is of
 HISTORY: Final = 30  # messages that are shown of an alert
 
 

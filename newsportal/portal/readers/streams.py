@@ -26,8 +26,8 @@ from newsportal.text import clean
 Kind = Literal["topic", "source", "search"]
 
 FOLDERS: Final[Mapping[Kind, str]] = {"topic": _("Topics"), "source": _("Sources"), "search": _("Saved searches")}
-MOST_SOURCES: Final = 500  # Those that brought most: apps read the whole list of feeds at every synchronisation
-FEED_ID_DIGITS: Final = 7  # Hexadecimal: Fever's apps keep the id of a feed as a number of 32 bits with a sign
+MOST_SOURCES: Final = 500  # those that brought most: apps read the whole list of feeds at every synchronisation
+FEED_ID_DIGITS: Final = 7  # hexadecimal: Fever's apps keep the id of a feed as a number of 32 bits with a sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class StreamQuery:
     oldest_first: bool = False
 
 
-Page = tuple[Sequence[tuple[Story, str]], bool]  # Stories with the cursor behind each, and whether there are more
+Page = tuple[Sequence[tuple[Story, str]], bool]  # stories with the cursor behind each, and whether there are more
 
 
 def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:

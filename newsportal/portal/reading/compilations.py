@@ -121,7 +121,7 @@ def entry(visit: Visit, made: Briefing, day: date, base: str) -> Entry:
     )  # fmt: skip
 
 
-SPANS: Final = ("1", "7")  # Days of a board, as `?days=` names them; the first where it names another
+SPANS: Final = ("1", "7")  # days of a board, as `?days=` names them; the first where it names another
 
 
 @router.get("/rising")

@@ -165,8 +165,8 @@ def _number(value: str, least: int, most: int, name: str, faults: dict[str, Mess
     return least
 
 
-Span = tuple[datetime, datetime]  # Between two hours of an alert; at the second one its message is due
-COMPARED: Final = 200  # Entries of a board of each kind: what has lost its place on the first page of one has not ceased to rise
+Span = tuple[datetime, datetime]  # between two hours of an alert; at the second one its message is due
+COMPARED: Final = 200  # entries of a board of each kind: what has lost its place on the first page of one has not ceased to rise
 
 
 def spans(alert: Alert, now: datetime, zone: tzinfo, days: int = 1) -> list[Span]:

@@ -22,8 +22,8 @@ def unlogged(action: str, thing: str, details: Mapping[str, Any]) -> None:
     """A ``log`` where there is none: nobody ever made accounts."""
 
 
-MOST_TITLE = 200  # Characters of an event's title
-MOST_SUMMED = 200  # Stories, the latest, whose words make the vector of an event that an editor put together
+MOST_TITLE = 200  # characters of an event's title
+MOST_SUMMED = 200  # stories, the latest, whose words make the vector of an event that an editor put together
 
 
 def existing(store: Store, event_id: str) -> Event:
@@ -102,10 +102,10 @@ def _vectors(store: Store, moves: Mapping[str, tuple[str, str]]) -> dict[str, st
     return {event: vector_over(event, store.articles(heads[event])) for event in ids}
 
 
-BUDGET: Final = 20_000  # Stories of the events that one pass looks at: some five minutes. The next one goes on where it ended.
+BUDGET: Final = 20_000  # stories of the events that one pass looks at: some five minutes. The next one goes on where it ended.
 PAGE: Final = 100
 
-NOBODY: Final = ""  # Who edits in the record
+NOBODY: Final = ""  # who edits in the record
 
 
 @dataclass(slots=True)

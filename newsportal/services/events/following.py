@@ -17,13 +17,13 @@ from newsportal.store.events import Placed
 from newsportal.store.results import Change, StoredArticle, is_thread
 from newsportal.store.store import Store
 
-CHANGES: Final = 100  # Rows of the change log whose stories are placed in one transaction
-AT_ONCE: Final = 5  # Transactions of one call: who calls is asked to end in between, and a portal serves its readers
-LOOKED_BACK: Final = 500  # Rows of the change log before the first one that are read for the sentences which sites repeat
+CHANGES: Final = 100  # rows of the change log whose stories are placed in one transaction
+AT_ONCE: Final = 5  # transactions of one call: who calls is asked to end in between, and a portal serves its readers
+LOOKED_BACK: Final = 500  # rows of the change log before the first one that are read for the sentences which sites repeat
 MOST_EVENTS: Final = 100_000
 """Events that are remembered, those that were alive last: about a kilobyte each. A story begins a new event where its own is older."""
 
-PLACES_AMONG: Final = 20  # Keywords of a story among which its places are looked for: further down stand places that it only mentions
+PLACES_AMONG: Final = 20  # keywords of a story among which its places are looked for: further down stand places that it only mentions
 
 
 def story_of(id: str, title: str, text: str, published: datetime | None) -> Story:

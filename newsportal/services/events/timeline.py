@@ -28,10 +28,10 @@ from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 from newsportal.text import clean
 
-MOST_STORIES: Final = 200  # Stories of an event that are looked at, the latest
-MOST_POINTS: Final = 20  # Turning points at most: of more days those whose stories most sites told
-DATED_WITHIN: Final = 400  # Characters of a text in which its day is looked for: further down stands what happened before
-BACK: Final = timedelta(days=60)  # A day further back than this before publication is background
+MOST_STORIES: Final = 200  # stories of an event that are looked at, the latest
+MOST_POINTS: Final = 20  # turning points at most: of more days those whose stories most sites told
+DATED_WITHIN: Final = 400  # characters of a text in which its day is looked for: further down stands what happened before
+BACK: Final = timedelta(days=60)  # a day further back than this before publication is background
 SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]?")
 MOST_SENTENCE: Final = 120
 DAY: Final = re.compile(
@@ -154,13 +154,13 @@ def _cut(sentence: str) -> str:
 WORDS: Final = 24
 """Keywords of an article among which its names are looked for: a name of the second paragraph is not among the first eight."""
 
-NAMES: Final = 6  # Names that are searched for; each costs a search
+NAMES: Final = 6  # names that are searched for; each costs a search
 COMMON: Final = 50
 """A name in more stories of the time around is none by which a story is known: a capital, a government. Chosen, not measured."""
 
-IN_TITLE: Final = 2.0  # What a name in the title of the other story counts, in times of one in its text. Chosen.
+IN_TITLE: Final = 2.0  # what a name in the title of the other story counts, in times of one in its text. Chosen.
 LONGEST: Final = 12
-NO_NAME: Final = re.compile(r"[，。！？；、\s]")  # What is quoted and longer, or has one of these, is what somebody said
+NO_NAME: Final = re.compile(r"[，。！？；、\s]")  # what is quoted and longer, or has one of these, is what somebody said
 
 
 def related(store: Store, index: Index | None, article: StoredArticle, limit: int) -> list[str]:
