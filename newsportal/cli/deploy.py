@@ -59,8 +59,7 @@ def build(sources: bytes | None = None) -> bytes:
         found[f"{ENTRY}.py"] = ENTRY_SOURCE.encode()
         found["EGG-INFO/PKG-INFO"] = f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {__version__}\n".encode()
         found["EGG-INFO/entry_points.txt"] = f"[scrapy]\nsettings = {ENTRY}\n".encode()
-        found["EGG-INFO/top_level.txt"] = f"{PACKAGE}\n{ENTRY}\n".encode()
-        found["EGG-INFO/zip-safe"] = b"\n"
+        found |= {"EGG-INFO/top_level.txt": f"{PACKAGE}\n{ENTRY}\n".encode(), "EGG-INFO/zip-safe": b"\n"}
         found |= {f"{name}c": compiled(name, source) for name, source in found.items() if name.endswith(".py")}
         for name, content in sorted(found.items()):
             egg.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)  # one time: the same package makes the same bytes
@@ -184,8 +183,7 @@ def deploy(
     found = replace(found, project=project) if project else found
     if word := exposed(found):
         typer.echo(word, err=True)
-    named = version or found.version
-    deployed = send(Server(found), sortable(named) if named else stamp(datetime.now(UTC)), content)
+    deployed = send(Server(found), sortable(named) if (named := version or found.version) else stamp(datetime.now(UTC)), content)
     if as_json:
         print_json(asdict(deployed))
     else:

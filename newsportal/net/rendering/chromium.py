@@ -7,6 +7,7 @@ proxy for every connection that nobody can reach; and no name or address that re
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import os
 import shlex
@@ -136,8 +137,9 @@ class Chromium:
         await asyncio.to_thread(remove_abandoned_folders)
         self._folder = new_folder()
         wrapper = self._folder / "chromium"
-        words = (sys.executable, "-I", launch.__file__, str(self._folder / "pid"), "1" if self.setup.isolate else "0", program)
-        wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        source = inspect.getsource(launch)  # it may lie in an egg, as which Python cannot run it
+        words = (sys.executable, "-I", "-c", source, str(self._folder / "pid"), "1" if self.setup.isolate else "0", program)
+        wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', "utf-8")
         wrapper.chmod(0o700)
         browser = await self._playwright.chromium.launch(
             executable_path=wrapper,

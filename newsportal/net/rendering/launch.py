@@ -1,6 +1,6 @@
-"""Run as a file in place of Chromium: takes the network away, ties the browser's life to its parent's, and becomes the browser.
+"""Run in place of Chromium: takes the network away, ties the browser's life to its parent's, and becomes the browser.
 
-``python launch.py PIDFILE ISOLATE CHROMIUM ARGUMENTS…``. Nothing but Python's own library; what the kernel refuses is left out, for
+``python -c SOURCE PIDFILE ISOLATE CHROMIUM ARGUMENTS…``. Nothing but Python's own library; what the kernel refuses is left out, for
 the browser has two more walls (see :mod:`newsportal.net.rendering.chromium`).
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from scrapyd_client.deploy import _get_version
 
 import newsportal
 from newsportal.cli.deploy import ENTRY, SOURCES_NAME, build, compiled, sortable, stamp, stored_version
+from newsportal.net.rendering.chromium import find_chromium
 
 PACKAGE = Path(newsportal.__file__).parent
 SOURCES = "feeds:\n  - {name: 只在蛋里, url: 'https://news.example.org/rss'}\n".encode()
@@ -67,6 +69,20 @@ def test_it_comes_before_an_installed_newsportal_compiled_and_reads_its_own_sour
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"{egg}/newsportal/__init__.pyc", "只在蛋里"]
     assert (tmp_path / "here.db").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_chromium(), reason="needs Chromium: apt-get install chromium")
+def test_a_browser_starts_from_it(egg: Path) -> None:
+    asking = (
+        "from newsportal.net.rendering import standalone; from newsportal.net.rendering.chromium import Setup;"
+        "from newsportal.net.rendering.exchange import Limits; print(standalone.__file__, standalone.tried(Setup(Limits())))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(egg)}
+    command = [sys.executable, "-c", asking]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=egg.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(egg))
 
 
 def test_scrapyd_sorts_releases_wrongly_and_ours_rightly() -> None:
