@@ -1,4 +1,4 @@
-"""What the default classifier reached on public corpora, a little below what was measured."""
+"""What the default classifier reached on public corpora, a little below what was measured. Trained on all of a training half."""
 
 from dataclasses import replace
 
@@ -16,14 +16,12 @@ def best(answer: Answer) -> Answer:
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "every", "macro_f1", "ece"),
-    [("thucnews_titles", 1, 0.878, 0.035), ("toutiao_titles15", 2, 0.75, 0.063), ("sogou10", 2, 0.895, 0.049)],
+    ("name", "macro_f1", "ece"), [("thucnews_titles", 0.878, 0.035), ("toutiao_titles15", 0.767, 0.06), ("sogou10", 0.903, 0.055)]
 )
-def test_macro_f1_and_calibration(data, name, every, macro_f1, ece):
-    """Trained and measured on every first or second text of the halves."""
+def test_macro_f1_and_calibration(data, name, macro_f1, ece):
     folder = data / "text" / "classify" / name
-    model = train("linear", read(folder, "train")[::every])
-    asked = read(folder, "test")[::every]
+    model = train("linear", read(folder, "train"))
+    asked = read(folder, "test")
     answers = [model.classify(one.title, one.text) for one in asked]
     report = measure([one.labels[0] for one in asked], [best(one) for one in answers])
     assert report.macro_f1 > macro_f1
