@@ -23,7 +23,7 @@ MISSING: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"\\[1-9]|\(\?P="), "references to groups are not supported; write both forms out"),
     (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive repeats are not needed; leave the > or + out"),
     (re.compile(r"\\Z"), r"write \z"),
-)  # What Python's expressions have and RE2's have not, with the remedy
+)  # what Python's expressions have and RE2's have not, with the remedy
 
 
 @lru_cache(maxsize=1024)

@@ -29,7 +29,7 @@ MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 DATE: Final = re.compile(
     r"19\d\d\s?[-/.年]\s?\d|20\d\d\s?[-/.年]\s?\d|:(?<=\d:)\d\d|：(?<=\d：)\d\d|月(?<=\d月)\d{1,2}日|"
     + "|".join(rf"{month[0]}(?<!\w{month[0]}){month[1:]}[a-z]*\.? \d" for month in MONTHS)
-)  # Each form begins with a character, so that all other places are passed over at once
+)  # each form begins with a character, so that all other places are passed over at once
 NOTICE: Final = re.compile(
     r"copyright|all rights reserved|©|版权|版權|著作權|icp备|icp证|许可证|備案|备案|未经|转载|轉載"
     r"|disclaimer|免责|本站|本网|terms of|privacy|cookie"

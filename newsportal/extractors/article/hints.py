@@ -25,7 +25,7 @@ MEANINGS: Final[dict[str, str]] = {
     "body": r"(?<![a-z])(?:article|content|body|main|text|story|post|entry|detail|zoom|neirong|zhengwen|paragraph|rich|artical|txt|prose)"
     r"(?![a-z])",
     "item": r"(?<![a-z])list|item|card|grid|(?<![a-z])row|tile|feed|thumb",
-}  # What names mean, by the words in them; the place in this table is the bit
+}  # what names mean, by the words in them; the place in this table is the bit
 _PATTERNS: Final = tuple(re.compile(pattern) for pattern in MEANINGS.values())
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD: Final = re.compile("[a-z]+")  # no pattern looks beyond the letters of a word, and words repeat where names do not

@@ -19,7 +19,7 @@ SURE_CHARS: Final = 400  # a page with so much running text is not refused for i
 _CODE: Final = (
     r"(?:^|[_|!！…:：]|\s[-–—]\s)\s*(?:(?:http|error|status|code|错误|代码)\W{0,3}){0,2}(?:%s)"
     r"(?=\s*(?:$|[_|!！:：]|[-–—]\s|error|错误|页面\W*$|not found|未找到|找不到|forbidden|internal|bad|service|gateway))"
-)  # A status that stands alone or among the words of its page: 500 people, and the 500 of an index, are news
+)  # a status that stands alone or among the words of its page: 500 people, and the 500 of an index, are news
 CAPTCHA: Final = re.compile(
     r"(?:输入|填写)\S{0,6}验证码|^\W*验证码\W*$|安全验证|人机验证|请完成(?:下方|以下)?验证|滑动验证|访问异常|异常流量"
     r"|^\W*captcha\W*$|captcha (?:required|verification|check)|(?:complete|solve|enter) (?:the|this|a) captcha"

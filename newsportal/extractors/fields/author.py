@@ -52,14 +52,14 @@ REPORTER: Final = re.compile(rf"(?:记者|記者|特派员|通讯员|通訊員)\
 _SURNAME: Final = (
     "[王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許韩韓邓鄧冯馮曹彭曾肖蕭田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任卢盧姚沈钟鍾姜"
     "崔谭譚陆陸范汪廖石金韦韋贾賈夏付方邹鄒熊白孟秦邱侯江尹薛闫段雷龙龍黎史陶贺賀毛郝顾顧龚龔邵万萬覃武钱錢戴严嚴莫孔向常汤湯易]"
-)  # The hundred and some commonest: nine of ten people have one of them
+)  # the hundred and some commonest: nine of ten people have one of them
 IN_TEXT: Final = re.compile(
     rf"[(（【〔\[][^()（）【】〔〕\[\]]{{0,20}}(?:记者|記者|通讯员|通訊員)\s*[:：]?\s*(?P<bracketed>{_CHINESE_NAMES})"
     rf"|[(（](?:[图圖文]\s?[/／]?\s?[图圖文]?|撰文|撰稿|作者|供稿|来稿)[\s:：/／]{{1,3}}(?P<signed>{_CHINESE_NAMES})[)）]\s*$"
     rf"|[(（【〔][^()（）【】〔〕]{{0,12}}(?:记者|記者)\s?(?P<placed>{_SURNAME}[\u4e00-\u9fff]{{1,2}})"
     rf"(?=[\u4e00-\u9fff]{{2,4}}[\s／/]?(?:电|電|报道|報導|報道)[)）】〕])"
     rf"|[报報网網社刊](?:[\u4e00-\u9fff]{{0,6}}[讯电])?\s*(?:实习|见习|首席|特约)?[记記]者\s*(?P<names>{_CHINESE_NAMES})"
-)  # A paragraph tells of reporters, too: only in brackets, or after the name of a paper, are they its own
+)  # a paragraph tells of reporters, too: only in brackets, or after the name of a paper, are they its own
 LAST_WORDS: Final = re.compile(
     rf"[(（]\s*(?P<names>{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?:[\s、,，]+{_SURNAME}[\u4e00-\u9fff]{{1,2}}){{0,3}})\s*[)）]\s*$"
 )  # An article's last line ends with its authors in brackets
@@ -71,7 +71,7 @@ BY: Final = re.compile(
 )
 LABEL_ALONE: Final = re.compile(
     r"(?:(?:(?:written|posted|authored|article|story|words) )?by|autor(?:in)?|von|par|作者|撰文)\s?[:：]?", re.IGNORECASE
-)  # The name stands on the next line
+)  # the name stands on the next line
 FIRST_WORD: Final = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
 # What is written behind a name: the paper's name, the word before the date.
 AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|updated|veröffentlicht)\b.*$", re.IGNORECASE)
@@ -102,7 +102,7 @@ AUTHOR_META: Final = (
 CARD: Final = "twitter:label1"
 WRITTEN_BY: Final = re.compile(
     r"(?:written|posted) by|authors?|verfasst von|geschrieben von|[ée]crit par|escrito por|scritto da|作者|撰文", re.IGNORECASE
-)  # What ``twitter:label1`` says where ``twitter:data1`` is the author (WordPress, Ghost)
+)  # what ``twitter:label1`` says where ``twitter:data1`` is the author (WordPress, Ghost)
 MAX_DECLARED_CHARS: Final = 500  # of a name that a page declares
 MAX_CLASS_CHARS: Final = 200
 MAX_BYLINES: Final = 2000

@@ -26,7 +26,7 @@ DATE_LIKE: Final = re.compile(
     r"\d\s?[-/.年월月:时時点點년]\s?\d|\d{8}|[\d一二两兩三四五六七八九十半几幾数數]\s{0,2}多?[个個]?\s?[^\W\d_]{1,2}\s?(?:之|以)?前|[今昨前][天日早晚]|[刚剛][刚剛才]"
     r"|\d.{0,5}[^\W\d_]{3}|[^\W\d_]{3}.{0,3}\d|[〇零○一二三四五六七八九十]\s{0,2}[年月]|\bago\b|day\b|\bjust now\b",
     re.IGNORECASE,
-)  # What every written date has somewhere: the forms are tried only on such texts
+)  # what every written date has somewhere: the forms are tried only on such texts
 PLAIN: Final = re.compile(r"[ \t\u3000、。《》「」『』【】（）：；，！？“”‘’—…·\u4e00-\u9fff]*+")
 DATED: Final = re.compile("[前今昨刚剛年月]")  # Of the characters of PLAIN those of which one is in whatever is DATE_LIKE
 GUESSED_CHARS: Final = 40  # longer texts do not go to dateparser, which takes milliseconds

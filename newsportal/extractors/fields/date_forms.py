@@ -317,6 +317,6 @@ NEEDED: Final[dict[Reader, frozenset[str]]] = {
     _named_day: frozenset("今昨前yY"),
     _weekday: frozenset(":"),
     _just_now: frozenset("刚剛jJ"),
-}  # Characters of which a text has at least one where the form matches: a look at them spares most of the matching
+}  # characters of which a text has at least one where the form matches: a look at them spares most of the matching
 RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))  # relative to the moment of reading
 DAY_FIRST: Final[dict[Reader, Reader]] = {_year_last: _day_first}  # for languages that write the day before the month

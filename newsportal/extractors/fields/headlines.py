@@ -18,7 +18,7 @@ from newsportal.text import clean, dom
 MAX_TITLE_CHARS: Final = 300  # longer "titles" are paragraphs or padding; the common substring is quadratic in them
 SEPARATOR: Final = re.compile(
     r"\s*[_|｜]+\s*|\s+(?:[-–—·•»›:@<>]|--|::)\s+|\s*(?:--+|——+)\s*|(?<=[^\x00-\x7f])-(?=[^\x00-\x7f])|-(?=[\u4e00-\u9fff]{2,8}[网網]$)"
-)  # What stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters.
+)  # what stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters.
 _SITE: Final = "网|網|新闻|新聞|日报|日報|晚报|晚報|在线|線上|频道|頻道|中心|电子报|電子報|官网|门户|首页|首頁"
 
 # 「某某新闻网：」 before the title

@@ -48,7 +48,7 @@ EVENT: Final = re.compile(
     r"|until|from|since|bis|vom|ab|as of"
     r"|due|deadline|expires?|born)(?:时间|時間|日期|期限)?[\s:：]{0,3}$",
     re.IGNORECASE,
-)  # What stands right before a date: of the first publication, of a later change, of this very moment, of what is told about
+)  # what stands right before a date: of the first publication, of a later change, of this very moment, of what is told about
 BEFORE: Final = ((NOW, -5.0), (LATER, -2.0), (FIRST, 1.0), (EVENT, -1.5))
 PROSE: Final = re.compile(rf"[。！？，,;；]\s?(?!(?i:{MONTH}))[^\s\d]|\.\s[A-Z]")  # 「Monday, March 5」 is none
 SENTENCE: Final = 1.0  # A date amid a sentence is told, not set

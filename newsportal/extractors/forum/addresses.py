@@ -82,7 +82,7 @@ PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
         ("thread", r"/(?:threads?|topics?|t|read)/(?P<id>\d+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
         ("board", r"/(?:boards?|go|node)/(?P<id>[\w-]+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
     )
-)  # Where the path says it: ``id``, and ``page`` (a number or an offset)
+)  # where the path says it: ``id``, and ``page`` (a number or an offset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ RELATIVE: Final = re.compile(
 AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
 MAY_HOLD: Final = re.compile(
     r"[\d刚剛jaov](?:(?<=\d)|(?<=[刚剛])[刚剛才]|(?<=j)ust now|(?<=\ba)n?\s\w+\sago|(?<=\bo)ne\s\w+\sago|(?<=v)or ein)"
-)  # A figure, 刚刚, just now, an hour ago, vor einer Stunde; it begins with a class, so that re passes over all other characters
+)  # a figure, 刚刚, just now, an hour ago, vor einer Stunde; it begins with a class, so that re passes over all other characters
 MAY_HOLD_NUMBERS: Final = re.compile(r"\d(?:\s?[-/.年月]\s?\d|月)")
 WORD: Final = re.compile(r"[^\W\d_]{3,}")
 MONTH_WORDS: Final = frozenset(name.replace("ı", "i") for name in MONTH_NAMES)  # re takes ı for i where case is ignored
@@ -60,7 +60,7 @@ NOT_POSTED: Final = re.compile(
     r"|modifi[ée]|dernière|édité|editado|última|ultima|modificat|edycja|gewijzigd|laatst|редакт|регистр"
     r"|注册|註冊|登录|登錄|登入|编辑|編輯|修改|上传|上傳|下载|最后|最後|在线时间|更新于|生日|加入|活跃|upload|download|birth|expires|ends",
     re.IGNORECASE,
-)  # What says that a date is not that of the post: of the member, of a change, of an attachment, of a vote
+)  # what says that a date is not that of the post: of the member, of a change, of an attachment, of a vote
 _MEMBER_KEY: Final = r"(?:uid|userid|user_id|mid|memberid|member_id|showuser|u|un|username)[=/-]\w"
 MEMBER_LINK: Final = re.compile(  # of an address in lower case; each choice begins with a character, so that re passes over all others
     rf"\?{_MEMBER_KEY}|&{_MEMBER_KEY}|;{_MEMBER_KEY}|/(?:{_MEMBER_KEY}|u/|users?/|members?/|profil|space[-/.]|people/|participant|home/main"
@@ -79,7 +79,7 @@ CONTENT: Final = re.compile(
     r"content|message|body|text|(?<![a-z])(?:t_f|tpc_content|cooked|entry|prose|markdown|usercontent|bbwrapper|description|msg"
     r"|md)(?![a-z])|postmsg|postmessage",
     re.IGNORECASE,
-)  # What the text of a post is called
+)  # what the text of a post is called
 FLOOR: Final = re.compile(
     r"^(?:(?:post|reply|answer|beitrag|messages?|re|no|nr|第)?\s?[:.]?\s?[#№]\s?(\d{1,6})|(?:第\s?)?(\d{1,6})\s?(?:楼|樓|F|#|层|層))$",
     re.IGNORECASE,
@@ -90,7 +90,7 @@ NAMED_FLOORS: Final = {
     **dict.fromkeys(("板凳", "藤椅"), 3),
     **dict.fromkeys(("地板",), 4),
     **dict.fromkeys(("地下室", "地下"), 5),
-}  # What Chinese boards call the first floors. Boards differ behind the second; a number on the page outweighs the names.
+}  # what Chinese boards call the first floors. Boards differ behind the second; a number on the page outweighs the names.
 OWN_LINK: Final = re.compile(
     r"#(?:post|p|pid|msg|message|comment|reply|r|c|answer|entry|bericht|t)?[-_]?\d+$|/posts?[-/]\d+|[?&;](?:p|pid|postid"
     r"|post)=\d+|findpost|#\w{0,12}-\d+$",
@@ -101,7 +101,7 @@ QUOTE: Final = re.compile(
     r"|table|block|-?container|-?expand)*(?![a-z])|q_reply"
     r"|bbCodeQuote|bbCodeBlock--quote|cite-?title|reply_?quote",
     re.IGNORECASE,
-)  # What a quotation calls itself. Whole words: ``selectToQuote`` is a body whose text may be quoted.
+)  # what a quotation calls itself. Whole words: ``selectToQuote`` is a body whose text may be quoted.
 AUTHOR_PROPERTIES: Final = frozenset(("author", "name", "creator"))
 QUOTING: Final = frozenset(("div", "table", "fieldset", "section", "aside", "td", "dl", "details"))
 ACTIONS: Final = frozenset(

@@ -49,7 +49,7 @@ BY: Final = re.compile(
     r"(?:^|\s|[|·,(])(?:posted by|written by|by|von|par|por|di|door|av|от|автор|作者|发信人|发帖人)\s{0,3}[:：]?\s{1,3}"
     r"(?P<name>\S(?:.{0,38}?\S)?)(?=\s{0,3}(?:$|»|[|·,)]|\s(?:on|at|le|am|em|el|il|op|@|\d{1,4}[-/.年]\d)))",
     re.IGNORECASE,
-)  # A line that tells who wrote when: ``By jdoe On 2020.03.12 13:17``
+)  # a line that tells who wrote when: ``By jdoe On 2020.03.12 13:17``
 
 
 def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) -> None:

@@ -32,7 +32,7 @@ HINT: Final = 1.25
 NAMED: Final = re.compile(
     r"(?<![a-z])(?:posts?|messages?|msg|repl(?:y|ies)|answers?|topic|thread|floor|pid|hentry|cpost)(?![a-z])|post(?:bit|id|row|_)",
     re.IGNORECASE,
-)  # What posts are called on many sites; a small help where candidates are about equal
+)  # what posts are called on many sites; a small help where candidates are about equal
 COMMENT: Final = re.compile(r"comment|lzl|reply-list|sub-?repl|nested|child", re.IGNORECASE)  # what is called so may be words under a post
 MAX_KEYS: Final = 7
 MIN_WORTH: Final = 0.2

@@ -28,7 +28,7 @@ WALL: Final = re.compile(
     r"|(?:must|need to|required to|have to) (?:be )?(?:registered|log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in)|not logged in"
     r"|requires? you to be (?:registered|logged)|do not have (?:permission|access)|not authori[sz]ed to (?:view|read)",
     re.IGNORECASE,
-)  # What pages say that only members may read
+)  # what pages say that only members may read
 # What a further page's address has behind the first one's, where nothing else is known of them.
 LATER: Final = re.compile(r"[/_?&-](?:(?:page|p|pn|start)[=/-]?)?\d+(?:\.\w+)?$")
 MAX_WALL: Final = 1_500  # visible characters: a login wall says little, a thread that complains of one says more

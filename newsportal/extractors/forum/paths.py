@@ -32,7 +32,7 @@ ASIDE: Final = re.compile(
     r"|js-comments|comments-link|hidden|d-none|editor|quick-?reply|post-?signature|reply-?(?:to|links?|form)|comment-?(?:form"
     r"|actions?|tools|meta|footer))(?![a-z])",
     re.IGNORECASE,
-)  # What of a post is not its text, by name: the member's card, the signature, buttons, notes of changes, hidden tips
+)  # what of a post is not its text, by name: the member's card, the signature, buttons, notes of changes, hidden tips
 STATES: Final = frozenset(
     "odd even first last alt active online offline unread read new clearfix clear cl fadeIn bg bg1 bg2 row1 row2 rowodd roweven "
     "seen hidden".split()

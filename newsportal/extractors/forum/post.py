@@ -26,7 +26,7 @@ EDIT_NOTE: Final = re.compile(
     r"|本帖最後由|此帖.{0,20}编辑"
     r"|该帖.{0,40}编辑|该贴.{0,40}编辑|\[ ?(?:本帖|此帖).{0,60}(?:编辑|編輯) ?\]).{0,160}$",
     re.IGNORECASE,
-)  # A line of the template that tells who changed a post
+)  # a line of the template that tells who changed a post
 NOISE: Final = re.compile(
     r"^(?:quote|reply|report|like|share|permalink|edit|引用|回复|举报|点评|登录/注册后可看大图"
     r"|发信人[:：].{1,120}信区.{0,120}|标\s{0,4}题[:：].{0,200}|发信站[:：].{0,160}|※\s?(?:来源|修改)[:：·].{0,200}|--"
@@ -34,7 +34,7 @@ NOISE: Final = re.compile(
     r"|(?:点击)?查看(?:大图|完整图片)|\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{2} 上传|attached (?:files|images)|attachments?:?"
     r"|miniaturansichten angehängter grafiken)$",
     re.IGNORECASE,
-)  # A line that is a button, an attachment's tip, or the head and foot that Chinese boards of the Telnet age put into their posts
+)  # a line that is a button, an attachment's tip, or the head and foot that Chinese boards of the Telnet age put into their posts
 MAX_HEADER_CHARS: Final = 120  # a node with the name or the time within the body is cut out if it is no longer
 SMILEY: Final = re.compile(r"smil|emot|emoji|/face|icon", re.IGNORECASE)
 MIN_PIXELS: Final = 40

@@ -116,7 +116,7 @@ OF_BOARDS: Final = re.compile(
 )
 OF_THREADS: Final = re.compile(
     r"回复|回復|回帖|回應|回应|查看|浏览|瀏覽|阅读|点击|\brepl(?:y|ies)\b|\bviews?\b|\banswers?\b", re.IGNORECASE
-)  # What stands in the rows of a list of boards, and of threads. A row of boards counts threads, a row of threads counts replies.
+)  # what stands in the rows of a list of boards, and of threads. A row of boards counts threads, a row of threads counts replies.
 MIN_THREADS: Final = 2
 SHARE: Final = 0.5
 MIN_TITLE: Final = 5.0  # Characters (a Latin letter counts half): names of members and boards are shorter than titles on the average

@@ -23,7 +23,7 @@ NUMBERED: Final = 0.9  # the share of a page's posts whose numbers must be there
 NO_THREAD: Final = frozenset({"board", "search", "member", "calendar"})
 FRONT: Final = re.compile(
     r"^[a-z]+://[^/?#]+/?(?:(?:index|forum|bbs|home|portal|default)\.\w+|(?:forums?|bbs|community|latest)/?)?$", re.IGNORECASE
-)  # Where a forum begins
+)  # where a forum begins
 GONE: Final = re.compile(
     r"(?:主题|主題|帖子|贴子|话题|話題).{0,6}(?:不存在|(?:已|被)(?:经|經)?.{0,4}(?:删除|刪除|移除))"
     r"|(?:topic|thread|discussion|post)s? .{0,30}(?:does not|doesn.t) exist"

@@ -77,7 +77,7 @@ _STEMS: Final = (
     ("周 週 星期 week woche semain seman settiman tydzie tygod недел veck uge", _WEEK),
     ("个月 個月 月 month monat mois mes maand miesi месяц månad måned", _MONTH),
     ("年 year jahr an$ ans$ año ano ann jaar rok lat год лет år", _YEAR),
-)  # How the units begin; ``$``: the whole word
+)  # how the units begin; ``$``: the whole word
 _LETTERS: Final = {"s": _SECOND, "m": _MINUTE, "h": _HOUR, "d": _DAY, "w": _WEEK, "mo": _MONTH, "y": _YEAR}
 _UNITS: Final = tuple((re.compile("|".join(stems.split()), re.IGNORECASE), size) for stems, size in _STEMS)
 _PART: Final = re.compile(
@@ -135,7 +135,7 @@ BEFORE_PIECES: Final = 12  # What stands so near before a date says what date it
 POSTED: Final = re.compile(
     r"post[ée]|publi|geschrieben|verfasst|written|wrote|发表|發表|发布|回复于|написа|добавлено|geplaatst|inviato|enviado|escrito|»",
     re.IGNORECASE,
-)  # What stands beside the time of a post
+)  # what stands beside the time of a post
 # Points of a place: for the share of posts that have a time there, ``time`` or ``datetime``, its name, a time of day, a word, times that
 # grow from post to post (down to minus that), and off for the same time in all.
 HALF: Final = 0.5

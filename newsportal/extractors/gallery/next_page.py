@@ -38,7 +38,7 @@ ANOTHER: Final = re.compile(
     r"[下后後]一?[组組套篇条條期辑輯则則]|[上前]一?[组組套篇条條期辑輯则則]|(?:下|上)一(?:个|個)?(?:图集|圖集|组图|組圖|专题|相册)"
     r"|next (?:gallery|story|album|set|article|post)",
     re.IGNORECASE,
-)  # What links to other stories say
+)  # what links to other stories say
 DIGITS: Final = re.compile(r"\d+")
 LEAST_ROW: Final = 3  # Numbers in a row, this page's included, that are a pager whatever their addresses are
 

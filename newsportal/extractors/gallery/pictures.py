@@ -47,7 +47,7 @@ DEAD: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)  # Links that lead t
 VIEWED: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gif|webp|avif))(?:$|[&?])", re.IGNORECASE)
 NO_STORY: Final = re.compile(
     r"二维码|二維碼|扫一扫|扫码|头像|頭像|广告|廣告|(?<![a-z])logo(?![a-z])|(?<![a-z])qr code|advertisement|^ad$", re.IGNORECASE
-)  # What ``alt`` says of pictures that belong to no story
+)  # what ``alt`` says of pictures that belong to no story
 FACE: Final = re.compile(
     r"(?:^|/)(?:ico_|icon_|btn_|arrow_)?(?:face|portrait|head_?(?:pic|img|shot)?|user|author|reporter|wechat|weixin|weibo"
     r"|left|right|prev(?:ious)?|next|arrow|close|zoom|play|top|up|down|bg|background|line|dot|search|menu)[_-]?\w{0,2}\.\w+(?:$|\?)",

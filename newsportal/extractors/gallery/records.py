@@ -24,7 +24,7 @@ CAPTION_KEYS: Final = (
     *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
     *("abstract", "subhtml", "remark", "memo", "info", "comment", "body", "sub"),
     *("legend", "alt", "alttext", "alt_text", "synopsis", "title", "subtitle", "headline", "label", "name"),
-)  # What words under a picture are called, the likeliest first; compared without prefixes (``picDesc``, ``photo_intro``)
+)  # what words under a picture are called, the likeliest first; compared without prefixes (``picDesc``, ``photo_intro``)
 PLAIN_KEY: Final = re.compile(r"(?<=\w{3})(?:html|markup|plain|zh|cn)$")
 LINK_KEY: Final = re.compile(
     r"^(?:url|link|href|docurl|pageurl|page_url|weburl|arturl|article_?url|target|permalink|sourceurl|seturl)$", re.IGNORECASE

@@ -32,11 +32,11 @@ LEAST_SIZE: Final = 60
 STEP: Final = 10  # Numbers at the end of names that are sizes of one picture, not places in a series: large, and not near to one another
 STORY_KEY: Final = re.compile(
     r"^(?:slug|publish\w*|pub_?(?:date|time)\w*|date_?published|comment_?count|teaser\w*|headline|article_?id)$", re.IGNORECASE
-)  # What records of other stories have, and those of pictures have not
+)  # what records of other stories have, and those of pictures have not
 OBJECTS_OF_PICTURES: Final = re.compile(r"ImageObject|Photograph")
 OTHER_STORIES: Final = re.compile(
     r"relat|recommend|tuijian|more|(?<!p)hot|rank|next|prev|ads?$|advert|latest|focus|menu|nav|also|guess|other", re.IGNORECASE
-)  # What lists of other stories are called
+)  # what lists of other stories are called
 STORY_LIST: Final = re.compile(r"slide|galler|photo|pic|image|img|album|list|items", re.IGNORECASE)
 
 

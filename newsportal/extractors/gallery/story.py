@@ -17,7 +17,7 @@ from newsportal.text import clean, letters
 
 COUNTER: Final = re.compile(
     r"\s*[（(\[【]\s*\d{1,3}\s*[/／]\s*\d{1,3}\s*[）)\]】]\s*$|\s*[（(\[【]\s*(?:组图|高清组?图|图集?|图片|\d{1,3}\s*[张幅pP])\s*[）)\]】]\s*$"
-)  # What is no part of a story's title: 「（3/12）」, 「(组图)」, 「【12张】」
+)  # what is no part of a story's title: 「（3/12）」, 「(组图)」, 「【12张】」
 SAME_TEXT: Final = 0.6  # share of a story's pages that say the same under their pictures: then it is the story's text
 TOKEN: Final = re.compile(r"\W*(?:_|pages?[=_-]?|p(?=\d))*(\d{1,4}|[a-zA-Z])?\W*", re.IGNORECASE | re.ASCII)
 

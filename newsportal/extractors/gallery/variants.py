@@ -23,7 +23,7 @@ STYLE: Final = re.compile(r"[!@~][\w,.=*-]{1,80}$")  # asks a picture server for
 RESIZING: Final = re.compile(
     r"(?:^|&)(?:x-oss-process|imageview2|imagemogr2|x-image-process|w|h|width|height|size|quality|q|resize|crop|fit|auto|format|dpr|ssl|strip)\b[^&]*",
     re.IGNORECASE,
-)  # The parts of a query that ask for another size of the same picture
+)  # the parts of a query that ask for another size of the same picture
 NUMBERS: Final = re.compile(r"\d{2,4}")
 
 

@@ -80,7 +80,7 @@ LAZY: Final = ("data-original", "data-src", "data-lazy-src", "data-lazyload", "d
 SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset")
 PICTURE: Final = re.compile(
     r"^(?:https?:)?/?/?[^\s\"'<>]{1,1000}\.(?:jpe?g|png|gif|webp|avif|bmp)(?:[?!@&_-][^\s\"'<>]{0,500})?$", re.IGNORECASE
-)  # What looks like the address of a picture, whatever the attribute is called
+)  # what looks like the address of a picture, whatever the attribute is called
 OTHER_ATTRIBUTES: Final = frozenset(
     ("src", "alt", "title", "class", "id", "style", "srcset", "width", "height", "onclick", "onerror", "onload")
 )

@@ -39,7 +39,7 @@ NAME: Final = re.compile(
     r"(?:logos?|banners?|icons?|avatars?|qr[_-]?codes?|qrcode|ewm|erweima|weixin|wechat|ads?|adverts?|sponsors?|btn|buttons?|share"
     r"|placeholder|nopic|no[_-]?image|default|loading|lazyload|spacer|blank|pixel|1x1|tracker|counter|beacon|sprite)\d{0,3}(?=[/_.-]|$)",
     re.IGNORECASE,
-)  # What the address of a picture says that is no photograph; it counts for small ones alone
+)  # what the address of a picture says that is no photograph; it counts for small ones alone
 KEPT, BY_HAND = "kept", "by-hand"  # What an editor said of a picture: it is a photograph, whatever is counted; it belongs to no story
 FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
 SHARD: Final = re.compile(r"^([a-z]+)\d{1,3}(?=\.)")  # ``img3.``, ``p12.``: servers among which one picture's copies are spread

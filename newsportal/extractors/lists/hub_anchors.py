@@ -40,7 +40,7 @@ DATE = re.compile(
     r"|\d+\s(?:second|minute|min|hour|hr|day)s?\sago"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d{1,2},?\s(?:19|20)\d\d"
     r"|\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s(?:19|20)\d\d"
-)  # A date as list pages write it beside a link. Bare day and month (``08-01``) also number things, so they need a time.
+)  # a date as list pages write it beside a link. Bare day and month (``08-01``) also number things, so they need a time.
 DIGIT = re.compile(r"\d")  # all but 「刚刚」 have one, and most lines have none
 MENU_SHARE = 0.34  # of a region's links with headlines: then its name lies (BBC's front page is one big "navigation")
 MENU_HEADLINES = 3

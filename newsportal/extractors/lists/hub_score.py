@@ -46,7 +46,7 @@ WEIGHTS: Mapping[str, float] = {
     "place-head": -0.5,
     "place-aside": -1.0,
     "place-heading": 0.7,
-}  # What each fact is worth, in logits
+}  # what each fact is worth, in logits
 # links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address
 VOICELESS = frozenset(("url-comments",))
 COMMAND = re.compile(

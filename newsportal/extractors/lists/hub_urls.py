@@ -16,18 +16,18 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 ARTICLE_WORDS = frozenset(
     "a art article articles arts content contents contentid detail details doc document info item news_detail newsdetail newsinfo newsshow "
     "p post posts read show shows stories story view views wenzhang xinwen yaowen zixun archives archive".split()
-)  # Words that stand before the number or name of one article (``/a/406539383``, ``/article/…``, ``/show/…``)
+)  # words that stand before the number or name of one article (``/a/406539383``, ``/article/…``, ``/show/…``)
 LIST_WORDS = frozenset(
     "all board boards brand brands cat category categories channel channels class column columns district focus forum forums gundong hot "
     "hotlist index latest list lists mostpopular more node nodes page paihang plate rank ranking ranklist region roll rolling section "
     "sections series sort special specials subject subjects tag tags theme timeline top topic topics trending zhuanti zhuanlan zt "
     "default home main".split()
-)  # Words of pages that list articles: channels, tags, topics, rankings
+)  # words of pages that list articles: channels, tags, topics, rankings
 MEDIA_WORDS = frozenset(
     "album albums audio av broadcast galleries gallery image images img imgs live listen movie photo photos photonews photoview pic pics "
     "picture pictures play player podcast podcasts radio shipin slide slides slideshow sounds tp tu tuji tuku tupian tv video "
     "videos vod vr watch zhibo".split()
-)  # Words of pictures, film and sound: they have spiders of their own and hold no text
+)  # words of pictures, film and sound: they have spiders of their own and hold no text
 SERVICE_WORDS = frozenset(
     "about aboutus account accounts ad ads advert advertise advertising agreement aid api app apps auth author authors bang bbsindex "
     "bookmark buy calendar career careers cart chat client comment comments complaint contact contacts contactus cookie cookies "
@@ -39,7 +39,7 @@ SERVICE_WORDS = frozenset(
     "shop shopping signin signup sitemap sites sms so sousuo space staff static submit subscribe subscription support "
     "survey tel terms tianqi tools u uid upload user usercenter userid users vip vote wap weibo weixin widget "
     "yhxy yinsi zhaopin".split()
-)  # Words of what a site offers beside articles: accounts, help, shop, tools, people
+)  # words of what a site offers beside articles: accounts, help, shop, tools, people
 SEARCH_KEYS = frozenset("q query word wd keyword keywords kw search searchword k key searchtext".split())
 ID_KEYS = re.compile(r"^(?:.*id|idx|idxno|.*no|num|seq|p|t|sn|doc)$")
 TRACKING = re.compile(
@@ -67,7 +67,7 @@ THREAD = re.compile(
     r"/(?:thread[-_/]?\w|threads?/|topics?/[\w-]*\d|t/(?:[^/]+/)?\d|discussions?/\d|read\.php\?|d/\d|questions?/\d|Forum/\d|topic\.\w+\?"
     r"|forums?/(?:[^/]+/)*[^/]*\d[^/]*\.html)|viewthread|showthread|viewtopic|showtopic|topic_show|\?(?:tid|mnr)=\d|&(?:tid|mnr)=\d"
     r"|tieba\.[^/]+/p/\d|-t\d{3,}\.html|_t\d{3,}\.html"
-)  # Each choice begins with a character, not a class: then ``re`` passes over all places that have none of them
+)  # each choice begins with a character, not a class: then ``re`` passes over all places that have none of them
 BOARD = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community|talk)\d?\.|/(?:forums?|bbs|boards?|viewforum|forumdisplay)\b|forum-\d"
 )
@@ -321,5 +321,5 @@ FACTS: Mapping[str, tuple[float, Callable[[Address], bool]]] = {
     "url-thread": (0.0, lambda a: a.thread_form is not None),  # its worth depends on the page
     "url-later-page": (-3.0, lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS]))),
     "url-comments": (-6.0, lambda a: "#" in a.url and bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS]))),
-}  # Each fact about an address: what it is worth, in logits (:mod:`newsportal.extractors.lists.hub_score`), and its test
+}  # each fact about an address: what it is worth, in logits (:mod:`newsportal.extractors.lists.hub_score`), and its test
 FACTS_OF_PATH = {name: fact for name, fact in FACTS.items() if name not in ("url-numbered", "url-search", "url-query-only")}

@@ -20,17 +20,17 @@ NEXT_PAGE: Final = (
     r"|weiter (?:zu|auf|mit) seite \d|auf seite \d|n[äa]chste[rn]? seite"
     r"|weiter zur n[äa]chsten seite|page suivante|p[áa]gina s(?:iguient|eguint)e|pagina successiva|prossima pagina"
     r"|volgende pagina|следующая страница"
-)  # Words that name the next *page*, in any of the languages of the development set
+)  # words that name the next *page*, in any of the languages of the development set
 NEXT: Final = re.compile(
     r"^[\s\[(<【]*(?:下一?[页頁]|[后後]一?[页頁]|下一个?|翻下页|next(?: page| posts)?|older(?: posts| entries| articles)?|[>›»→]{1,2})"
     r"[\s\])>›»→】]*$",
     re.IGNORECASE,
-)  # A link to the next page of a list; the whole text of the link
+)  # a link to the next page of a list; the whole text of the link
 FURTHER: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)  # the page's heading may follow the words
 ONWARD: Final = re.compile(
     r"^[\s\[(（【]*(?:下一[个張张图幅]?|后一[个张]|next|weiter|suivante?|siguiente|seguinte|successiv[ao]|avanti|volgende|далее|[>›»→▶]{1,3})[\s\])）】>›»→▶]*$",
     re.IGNORECASE,
-)  # A link that goes on, to the next page or to something else: to be believed only where the address continues this one
+)  # a link that goes on, to the next page or to something else: to be believed only where the address continues this one
 NUMBER: Final = re.compile(
     r"^[\s\[(（【·]*(?:第|page|seite|p[áa]gina|pagina)?\s*(\d{1,3})\s*[页頁]?(?:[\s\])）】·]*$|\s*[:：—–-])", re.IGNORECASE
 )  # 「2」, 「[2]」, 「第2页」, 「Page 2」, 「第2页：路上」
@@ -42,11 +42,11 @@ WHOLE: Final = re.compile(
     r"|全て表示|1ページで(?:読む|表示))"
     r"[\s\])）】>»]*$",
     re.IGNORECASE,
-)  # A page that holds the whole article
+)  # a page that holds the whole article
 BRACKETS: Final = " \t\n[(（【<>›»→·|▶"
 BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本阅閱查浏展显顯全单單следСЛЕДдД") | frozenset(
     "acdefglnoprstvwACDEFGLNOPRSTVW"
-)  # How the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise
+)  # how the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise
 MAY_BEGIN: Final = BEGINNINGS.union(BRACKETS, filter(str.isspace, map(chr, range(0x3001))))
 LONGEST: Final = 40  # characters: what is matched as a whole is no longer
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
