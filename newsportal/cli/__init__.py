@@ -81,8 +81,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "classify": "Classify texts with a trained model.",
         "evaluate": "Score algorithms on your own gold data.",
     },
-}
-"""Group of ``--help`` -> command -> what it does, in one line: ``--help`` imports no command."""
+}  # group of ``--help`` -> command -> what it does, in one line: ``--help`` imports no command
 
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 

@@ -1,6 +1,5 @@
 """``newsportal briefing``, ``rising`` and ``boards``: the events of a day that matter, in sentences of their articles; the words, names and
-events whose rate leaves their own past; the hot lists of sources.yaml as they stand.
-"""
+events whose rate leaves their own past; the hot lists of sources.yaml as they stand."""
 
 from __future__ import annotations
 

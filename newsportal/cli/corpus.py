@@ -30,8 +30,7 @@ LEFT = {
     "disputed": "of stories to which sources give different categories",
     "dominant": "of sites that give enough of their label",
     "plenty": "of labels that have enough",
-}
-"""``gathering.Reason`` in words."""
+}  # ``gathering.Reason`` in words.
 
 
 def import_(

@@ -37,8 +37,7 @@ SPIDERS = ("metasearch", *VISITING_SPIDERS.values())  # those that run when none
 
 BROKEN = frozenset(
     {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
-)
-"""Ends of a run that are failures: exit status 1, after the report."""
+)  # ends of a run that are failures: exit status 1, after the report
 
 COLLECTIONS: Final = (5_000, 5, 5)
 """New objects between two looks for unreachable ones, and every which look goes deeper: through all after some forty pages."""

@@ -104,8 +104,7 @@ def stored_version(version: str) -> str:
 PLACE = (
     "store: a relative path in it starts from NEWSPORTAL_HOME in the server's environment, by default from scrapyd's working folder; "
     "each job's log begins with where that is"
-)
-"""Where articles go: a path here says nothing about the server."""
+)  # where articles go: a path here says nothing about the server
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """``newsportal doctor``: is everything here that the portal needs? Every "no" comes with its remedy. ``newsportal assistant``: whether
-the language model of ``sources.yaml`` answers, and what it was asked today.
-"""
+the language model of ``sources.yaml`` answers, and what it was asked today."""
 
 from __future__ import annotations
 
@@ -255,8 +254,7 @@ CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]
     "user agent": (_agent, None),
     "portal's address": (_proxy, None),
     "network": (_network, None),
-}
-"""What is checked: how, and the remedy if the check itself fails."""
+}  # what is checked: how, and the remedy if the check itself fails
 
 
 def check_assistant(sources: SourcesFile = None, as_json: AsJsonLine = False) -> None:

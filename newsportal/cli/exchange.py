@@ -1,6 +1,5 @@
 """``newsportal export`` and ``import``: articles as JSON lines, CSV or Parquet, one row an article, or as pages in a WARC file; and from
-such files into the store: in batches, each article once, folded as a crawl folds it.
-"""
+such files into the store: in batches, each article once, folded as a crawl folds it."""
 
 from __future__ import annotations
 

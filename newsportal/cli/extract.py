@@ -45,8 +45,7 @@ BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
     "markdown": (".md", lambda row: markdown_of(row["html"] or "", row["title"])),
     "text": (".txt", lambda row: row["text"] or ""),
     "html": (".html", lambda row: row["html"] or ""),
-}
-"""Format → the ending of its files, and what it makes of an answer line."""
+}  # Format → the ending of its files, and what it makes of an answer line
 
 DELAY = 1.0  # seconds between two pages of one host, as in the crawl
 PUBLIC_ONLY = "this command asks public http(s) addresses alone; save the page with a browser and name the file"
@@ -55,8 +54,7 @@ REMEDIES = {
     "egress-denied": PUBLIC_ONLY,
     "too-many": f"an article is read over {MAX_FETCHED} pages at most",
     **dict.fromkeys(("connection", "dns", "timeout", "http-429", "http-500", "http-502", "http-503", "http-504"), LATER),
-}
-"""What can be done about a page that is missing, where anything can."""
+}  # what can be done about a page that is missing, where anything can
 
 CONTINUED = (None, "article", "photo story", "documentation")
 """Kinds of pages whose further pages are the rest of one text; those of a thread or a list have texts of their own."""

@@ -1,7 +1,6 @@
 """``newsportal train`` and ``retrain``: classifiers from labelled texts and stored articles, with their figures; ``newsportal model``: the
 versions of a corpus' model, side by side, and which of them is in use. Figures are tables on a terminal, and one HTML file with who is
-taken for whom and how sure it was.
-"""
+taken for whom and how sure it was."""
 
 from __future__ import annotations
 

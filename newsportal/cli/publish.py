@@ -1,6 +1,5 @@
 """``newsportal publish`` and ``unpublish``: articles into the targets that ``publish`` in sources.yaml names; and what
-``newsportal crawl`` publishes after its run, and workers and the schedule all the time.
-"""
+``newsportal crawl`` publishes after its run, and workers and the schedule all the time."""
 
 from __future__ import annotations
 

@@ -230,8 +230,7 @@ BY: Final = {
     "popular": "looked at much",
     "fresh": "new",
     "explore": "to find out",
-}
-"""Slugs of ``Recommendation.by`` in words; others stand as they are."""
+}  # slugs of ``Recommendation.by`` in words; others stand as they are.
 
 
 def show(

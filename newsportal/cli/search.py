@@ -22,7 +22,6 @@ from newsportal.text import clean
 
 MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
 
-
 Topic = Annotated[str | None, typer.Option(help="Only this topic.")]
 Site = Annotated[str | None, typer.Option(help="Only this site: its whole name.")]
 Category = Annotated[str | None, typer.Option(help="Only this category.")]

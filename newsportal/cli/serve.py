@@ -1,6 +1,5 @@
 """``newsportal serve``: the portal on what is stored. It needs no network; a crawl may run beside it. ``newsportal mcp``: the portal for an
-assistant on this machine, over standard input and output.
-"""
+assistant on this machine, over standard input and output."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """``newsportal source``: look at sources.yaml, check it, try its sources, change it, have a source visited now, go back; how each source
-does, and when it is visited next.
-"""
+does, and when it is visited next."""
 
 from __future__ import annotations
 

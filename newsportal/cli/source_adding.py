@@ -1,6 +1,5 @@
 """``newsportal source add`` and ``suggest``: what stands behind an address, and which sites could be sources; ``import`` and ``export``:
-lists of feeds from and for other readers (OPML).
-"""
+lists of feeds from and for other readers (OPML)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """``newsportal store``, ``index``, ``backup`` and ``restore``: what a store and its index hold, whether they are sound, and copies of them,
-while a crawl goes on; ``newsportal prune``: delete what ``retention`` of sources.yaml lets go.
-"""
+while a crawl goes on; ``newsportal prune``: delete what ``retention`` of sources.yaml lets go."""
 
 from __future__ import annotations
 
@@ -139,7 +138,6 @@ def prune(
 
 group = command_group("Look at a store, check it, copy it into another.", info, copy, check)
 
-
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 
 
@@ -176,7 +174,6 @@ def print_status(index: Index, store: Store, *, as_json: bool) -> None:
 
 
 index_group = command_group("Look at the search index, or build it anew.", status, rebuild, default=index)
-
 
 FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # how a backup is called in a folder, by this machine's clock; DATED knows it again
 

@@ -1,6 +1,5 @@
 """``newsportal topic``: the topics of sources.yaml, what their words find among stored articles, and stored articles following them;
-``newsportal category``: the categories of articles, and what sources.yaml says of them.
-"""
+``newsportal category``: the categories of articles, and what sources.yaml says of them."""
 
 from __future__ import annotations
 
@@ -105,7 +104,6 @@ def assign(
 group = command_group(
     "Topics of sources.yaml: what their words find among stored articles, and stored articles that follow them.", list_, preview_, assign
 )
-
 
 CategoryName = Annotated[str, typer.Argument(metavar="NAME", help="A category.")]
 Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; repeatable; '': none.")]

@@ -1,6 +1,5 @@
 """``newsportal user``: the people of the portal. Passwords are made here and shown once, or asked for on a terminal, never an option.
-``newsportal token``: ways in for programs, with rights of their own.
-"""
+``newsportal token``: ways in for programs, with rights of their own."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from newsportal.messages import Message
 if TYPE_CHECKING:
     from newsportal.crawl.link_tracker import LinkTracker
 
-
 HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})  # may be the page's own doing
 MOST: Final = 3  # runs in which a page hangs. Chosen: a machine may be busy twice.
 PAUSE: Final = timedelta(days=7)  # then it is asked for once more, if a list still names it: the site may have mended it

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from newsportal.crawl.queues.base import Answer, Order
     from newsportal.crawl.scheduler import Scheduler
 
-
 RECHECK: Final = 0.02  # seconds after which a host whose places are full is looked at again: a fraction of any answer's time
 
 

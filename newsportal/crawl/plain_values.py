@@ -1,6 +1,5 @@
 """Values on their way between processes: JSON, and bytes beside it as they are. What is read builds plain values and the project's own
-dataclasses and errors, and runs nothing: a page that took over its reader gains nothing in the crawl.
-"""
+dataclasses and errors, and runs nothing: a page that took over its reader gains nothing in the crawl."""
 
 from __future__ import annotations
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from newsportal.sources import Sources
     from newsportal.store.store import Store
 
-
 logger = logging.getLogger(__name__)
 
 RECHECK: Final = 15.0  # seconds between two looks whether another version is in use. A look reads one row.

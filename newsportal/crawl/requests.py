@@ -29,7 +29,6 @@ from newsportal.items import Link, content_id
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-
 NO_ADDRESS = "bad-address"  # the reason when a link is none: http://host:99999/, javascript:…
 
 

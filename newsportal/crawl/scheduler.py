@@ -45,7 +45,6 @@ AWAY: Final = "queue-unavailable"  # the reason of a crawl's end when its queue 
 AWAY_SECONDS: Final = 300.0  # a Redis that restarts with its log is back within
 REFUSED: Final = "frontier/refused"  # statistic: why the queue is none of ours, with the remedy
 
-
 _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
 
 

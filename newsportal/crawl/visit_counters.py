@@ -31,7 +31,6 @@ SECONDS = "seconds"  # the column of how long visits took
 OUTAGE = ("dns", "connection", "robots-unreachable")  # reasons that every source has when there is no network
 LATELY = 300.0  # seconds: a list page that was read so long ago says that there is a network
 
-
 BLOCKED = "blocked"  # how the reasons begin when an engine asks who we are
 Validators = tuple[str | None, str | None]  # ETag and Last-Modified
 

@@ -17,9 +17,7 @@ FINDERS: Final[dict[str, str]] = {
     "feature_string": "feature_string:FeatureStrings",
     "cosine": "cosine:Cosine",
     "judge": "judge:Judge",
-}
-"""Name → module of this package and its class; loaded when it is asked for."""
-
+}  # name → module of this package and its class; loaded when it is asked for
 
 THETA: Final = {"feature_string": "ratio", "cosine": "threshold"}  # method → its parameter θ
 

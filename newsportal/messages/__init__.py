@@ -29,9 +29,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     **labels.SENTENCES,
     **reasons.SENTENCES,
     **sources.SENTENCES,
-}
-"""Code -> English template. ``text`` holds words that are not ours: of a library, a server, a database."""
-
+}  # code -> English template. ``text`` holds words that are not ours: of a library, a server, a database.
 
 NEAR: Final = 0.6  # difflib's own default for "close"
 

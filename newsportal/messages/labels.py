@@ -8,8 +8,7 @@ from typing import Final
 _DETAILS: Final = (
     "added articles category columns command days document documents file format keywords label messages name number only pages "
     "priority reason relabelled requests rights role secret sources table templates text title topics version versions"
-)
-"""Of the log of changes: values that are called as they are named."""
+)  # of the log of changes: values that are called as they are named
 
 SENTENCES: Final[Mapping[str, str]] = {
     "action.alert.again": "an alert's messages sent again",

@@ -27,7 +27,6 @@ from newsportal.services.accounts import Accounts, Right, Signed
 if TYPE_CHECKING:
     from newsportal.portal.context import Portal
 
-
 COOKIE: Final = "session"
 
 SECURE_COOKIE: Final = "__Host-session"
@@ -180,7 +179,6 @@ STATUSES: Final[Mapping[int, tuple[str, str, str | None]]] = {
     500: ("broken", "Something went wrong.", "The log of the portal says what happened."),
     503: ("unavailable", "The store is away or locked for the moment.", "Try again in some seconds."),
 }
-
 
 Found = TypeVar("Found")
 

@@ -49,18 +49,7 @@ from newsportal.portal.monitor.process_metrics import Meter, MeteredRequests
 from newsportal.portal.monitor.queues import Ask, Settle, cached
 from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.readers import fever, greader
-from newsportal.portal.reading import (
-    assistant,
-    compilations,
-    events,
-    feeds,
-    for_you,
-    front_page,
-    photos,
-    search,
-    story,
-    story_lists,
-)
+from newsportal.portal.reading import assistant, compilations, events, feeds, for_you, front_page, photos, search, story, story_lists
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
@@ -79,8 +68,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     *(page.router for page in (sources_page, source_trials, sources_yaml, source_form)),  # the last: other addresses would be keys
     *(page.router for page in (publishing, topics, categories, corpora, extraction_rules)),
     *(publishing.targets_router, categories.methods_router, jobs.router, picture_router, marks.open_router, greader.router, route.router),
-)
-"""The pages. A new one is a file in the package of its feature and a name here. Each asks for the right to read, too."""
+)  # the pages. A new one is a file in the package of its feature and a name here. Each asks for the right to read, too.
 
 OPEN: tuple[APIRouter, ...] = (login.open_router, front_page.open_router, health.router, websub.router, greader.open_router, fever.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""

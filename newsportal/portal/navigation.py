@@ -54,8 +54,7 @@ READING = (
     Entry("/boards", _("Hot lists"), condition=lambda visit: bool(visit.portal.config.lists)),
     Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True),
     FOR_YOU,
-)
-"""The topics of ``sources.yaml`` follow."""
+)  # the topics of ``sources.yaml`` follow.
 
 ACCOUNT = (
     STARRED,

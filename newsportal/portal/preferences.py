@@ -1,7 +1,6 @@
 """What the portal keeps in cookies of a reader, for a year: his choices (theme, reading font, text size, language, script of the texts,
 order of the boards, topics), and two times, so that the front page says what is new since his last visit. Choices of somebody who is
-signed in are kept with the account, too, and come back when he signs in elsewhere.
-"""
+signed in are kept with the account, too, and come back when he signs in elsewhere."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "lang": tuple(LANGUAGES),
     "script": ("original", "simplified", "traditional"),
     "boards": ("newest", "ranked"),
-}
-"""What may be chosen. The first of each is the default, but for the language, which the browser tells us."""
+}  # what may be chosen. The first of each is the default, but for the language, which the browser tells us.
 
 TOPICS = "topics"  # of the reader's own choice, in his order: escaped, with | between
 MOST_TOPICS_CHARS = 3000  # browsers keep some 4,000 bytes of a cookie

@@ -28,8 +28,7 @@ MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is read from the network to 
 
 EDITED = re.compile(
     r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*|/api/greader\.php/.*|/mcp"
-)
-"""Paths to which editors send a whole article, a list or a page, and apps the ids of some thousand items."""
+)  # paths to which editors send a whole article, a list or a page, and apps the ids of some thousand items
 
 FILED = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")
 """Paths to which files are sent. Such a route takes ``Request`` alone and reads ``request.stream()`` or ``request.form()`` itself: what

@@ -1,6 +1,5 @@
 """Values that are kept for some time, since they cost a search or a count and change slowly, and what a visitor may have worked out of
-hundreds of stories at once. Bounded, shared between threads.
-"""
+hundreds of stories at once. Bounded, shared between threads."""
 
 from __future__ import annotations
 

@@ -24,8 +24,7 @@ WAYS = {
     "editor": _("chosen by an editor"),
     "lexicon": _("chosen by its words"),
     "model": _("chosen by a trained model"),
-}
-"""Who chose a category, by ``StoredArticle.category_by``."""
+}  # who chose a category, by ``StoredArticle.category_by``.
 
 
 def chosen(article: StoredArticle, words: NullTranslations) -> str | None:
@@ -54,8 +53,7 @@ SYSTEMS = (
     ("iPad", "iPad"),
     ("Mac OS X", "macOS"),
     ("Linux", "Linux"),
-)
-"""Part of a ``User-Agent`` header → name; the first that is there counts, for each browser names those it descends from."""
+)  # part of a ``User-Agent`` header → name; the first that is there counts, for each browser names those it descends from
 
 
 def browser(agent: str) -> str:

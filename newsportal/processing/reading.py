@@ -37,7 +37,6 @@ MAX_REDIRECTS: Final = 20  # as many as a crawl follows
 MISSING: Final = "replay-missing"  # the reason of what is not in the archive
 SPIDERS: Final[Any] = {Feed: RssSpider, Sitemap: SitemapSpider, HotList: ListsSpider}
 
-
 ListSource = Feed | Sitemap | Region | HotList | str  # a source with list pages of its own, or the name of an engine
 
 

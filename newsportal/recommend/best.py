@@ -81,8 +81,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "words": "content",
     **dict.fromkeys(("liked-labels", "liked-words"), "content"),
     "liked-all": "popular",
-}
-"""Figure → the slug that a recommendation bears when such figures speak most for it."""
+}  # figure → the slug that a recommendation bears when such figures speak most for it
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """A model as bytes: plain arrays (NumPy's ``.npz`` form, without objects) and one JSON text. Nothing in it can run; all is checked when
-read. A model also grows by what came since it learnt: new stories, and views that make stories popular; pairs wait for the next fit.
-"""
+read. A model also grows by what came since it learnt: new stories, and views that make stories popular; pairs wait for the next fit."""
 
 from __future__ import annotations
 

@@ -146,7 +146,6 @@ def _place(seconds: float, cells: Grid) -> int:
 
 WEEKS = 14 * 86_400.0  # seconds. What a first visit lists of older things is an archive, not a cadence.
 
-
 KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])  # from "nearly always at the same hour" to "as even as chance lets it be"
 HALF_LOG_TWO_PI = 0.9189385332046727
 

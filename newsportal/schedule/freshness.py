@@ -1,6 +1,5 @@
 """What answers say of time: how long a feed promises not to change (HTTP caching), when a server wants to be asked again (Retry-After),
-and validators (ETag, Last-Modified) that answer 304 for too long.
-"""
+and validators (ETag, Last-Modified) that answer 304 for too long."""
 
 from __future__ import annotations
 

@@ -87,7 +87,6 @@ def waited(found: Cadence, price: float) -> float:
 PEAK = 1.5  # times what has gathered: below it, cells of ten minutes are too coarse to tell a peak from an even rate
 POSTPONED = 6  # cells (an hour): no visit is put off for longer, however high the peak
 
-
 MAX_REQUESTED_WAIT = 6 * 60.0
 """Minutes. A feed's ``ttl`` of a day or a year is its software's default; a Retry-After is obeyed as long as it says (``rest_until``)."""
 

@@ -23,7 +23,6 @@ KINDS: Mapping[str, str] = {
 }
 """``kind:thread`` finds threads of forums alone, ``kind:photos`` photo stories, ``kind:article`` all else."""
 
-
 TIMES: Mapping[str, str] = {**dict.fromkeys(("since", "after", "from", "自", "从", "自从"), "since"),
                             **dict.fromkeys(("until", "to", "至", "到"), "until"),
                             **dict.fromkeys(("before", "前", "早于"), "before")}  # fmt: skip

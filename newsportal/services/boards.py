@@ -1,6 +1,5 @@
 """Hot lists beside one's own stories: what is on them, since when, and which stories tell of it; and the board of what rises in the record:
-words, names and events (docs/algorithms/rising.md).
-"""
+words, names and events (docs/algorithms/rising.md)."""
 
 from __future__ import annotations
 

@@ -277,7 +277,6 @@ def meaning(text: str) -> Any:
 
 MAX_DIGITS = 400  # Python refuses to read whole numbers of more than 4,300 digits; nothing here has more than ten
 
-
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_BYTES = 32 * 1024 * 1024  # 100,000 sources take about 10 MB
 

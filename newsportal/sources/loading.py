@@ -1,6 +1,5 @@
 """Find, load and check ``sources.yaml``, with all its mistakes at once, pydantic's errors in our words: what was found, what is allowed,
-the nearest right spelling; and load the words of one's own that it names.
-"""
+the nearest right spelling; and load the words of one's own that it names."""
 
 from __future__ import annotations
 

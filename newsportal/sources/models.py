@@ -27,7 +27,6 @@ DEFAULT_INDEX = "index.db"  # the search index of a store of the default's name;
 DEFAULT_ACCOUNTS = "accounts.db"  # likewise for people
 KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters")  # in the order of the file
 
-
 Prompt = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
 
 

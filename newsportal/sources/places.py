@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 Pages = Annotated[int, Field(ge=1, le=50)]  # list pages, the first included
 
-
 PLACES = ("feeds", "sitemaps", "regions", "forums", "galleries", "lists", "newsletters")
 """The keys of sources.yaml under which places stand: their entries may name topics and a category."""
 

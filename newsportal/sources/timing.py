@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from newsportal.store.crawl_state import Subscription
     from newsportal.store.store import Store
 
-
 LOOKED_BACK: Final = 400  # visits that a cadence is learnt from: two weeks of hourly ones
 ENGINE: Final = "engine:"
 ENGINE_SHORTEST: Final = 60.0
@@ -216,7 +215,6 @@ BRINGING = 30  # further ones, of those that brought something: they tell its ca
 NAMED = 100  # up to so many sources are asked for by name; of more the visits of all are read, some milliseconds a source
 ORDER = ("quarantined", "failing", "silent", "empty", "garbled", "shaky", "moved", "duplicate", "resting", "quiet", "new", "healthy", "off")
 """The states that need attention most come first."""
-
 
 NO_VISITS = ("topic", "engine")  # topics have none of their own, and engines those of the topics that ask them
 

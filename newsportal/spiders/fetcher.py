@@ -32,10 +32,7 @@ from newsportal.net.rendering import missing
 logger = logging.getLogger(__name__)
 
 PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})  # The server may answer differently later
-IGNORED: tuple[tuple[str, str], ...] = (
-    ("max redirections reached", "redirects"),
-    ("exceeded DOWNLOAD_MAXSIZE", "too-large"),
-)
+IGNORED = (("max redirections reached", "redirects"), ("exceeded DOWNLOAD_MAXSIZE", "too-large"))
 """What Scrapy says when it ignores a response, and the reason: it raises nothing more telling."""
 
 

@@ -36,9 +36,7 @@ MAX_LEVEL: Final = 3  # Boards within boards
 NO_LIST: Final = frozenset({"thread", "post", "login"})  # Kinds of pages whose links are not what the page is about
 CUT: Final = ("…", "...", "..")  # How a title ends that its list has cut
 
-
 MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})  # Reasons that do not pass by themselves
-
 
 MAX_SECONDS: Final = 1800.0
 """Further pages of a thread are asked for so long in a visit; the next reads on. Chosen: ten pages of a host with the longest delay."""

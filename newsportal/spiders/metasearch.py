@@ -39,7 +39,6 @@ REDIRECTS = [301, 302, 303, 307, 308]
 
 MAX_REFRESH_PAGE = 4096  # Bytes of the largest page that only sends on
 
-
 MAX_REST = timedelta(days=7)  # For so long an engine rests at most that refuses each time
 
 

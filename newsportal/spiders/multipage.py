@@ -1,6 +1,5 @@
 """Further pages of articles, threads and photo stories, fetched before the item is yielded. What comes next and what an answer is worth is
-decided by :class:`Pages`; whatever ends them, the item is kept with the pages that came.
-"""
+decided by :class:`Pages`; whatever ends them, the item is kept with the pages that came."""
 
 from __future__ import annotations
 

@@ -219,7 +219,6 @@ class ListPages(PageRequests):
 TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
 """Parts of the content types that may hold an article; the bytes decide afterwards."""
 
-
 BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b")
 """How pictures, PDFs and archives begin, whatever their label says."""
 

@@ -20,7 +20,6 @@ GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})  # Answers t
 PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
 """Why a page cannot be read that is there: it is missing, not the end of its story."""
 
-
 FIRST_GUESSES: Final = 5  # Stories of a source whose next page is guessed at before it is seen whether that leads anywhere
 WORTH: Final = 0.1
 """The share of guesses that must be right for more to be made. Both chosen: stories of one page cost five requests a visit of a source."""

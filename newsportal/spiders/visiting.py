@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from newsportal.crawl.queues.base import Queue
     from newsportal.spiders.base import NewsSpider
 
-
 logger = logging.getLogger(__name__)
 
 LOOK: Final = 2.0  # Seconds between two looks at which visits have ended. A visit takes seconds to hours.

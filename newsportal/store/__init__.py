@@ -18,8 +18,7 @@ STORES = ("sqlite", "postgresql", "mysql", "mariadb")
 DESTINATIONS: dict[str, str] = {
     "mongodb": "MongoDB is a destination of articles, not a store",
     "elasticsearch": "Elasticsearch is a destination of articles and a search index, not a store",
-}
-"""Schemes that name no store -> what they are."""
+}  # schemes that name no store -> what they are
 
 
 def destination_instead(uri: str) -> str | None:

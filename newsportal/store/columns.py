@@ -112,7 +112,6 @@ METADATA = MetaData(
     }
 )
 
-
 LONG_TEXT = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")  # MySQL's ``TEXT`` ends at 64 kB
 LONG_BINARY = LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
 

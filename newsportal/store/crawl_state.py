@@ -31,7 +31,6 @@ VISITS = Table(
 """``told``: what the visit brought (``visits``), without source and moment. ``brought``: 1 if it brought something new, else
 0, and -1 while nothing is told: of a source that is silent for weeks the visits before are asked for."""
 
-
 NEWEST = select(VISITS).where(VISITS.c.source == bindparam("of")).order_by(VISITS.c.at.desc()).limit(1)
 BEGUN: Final = -1  # ``brought`` of a visit of which nothing is told yet
 
@@ -119,7 +118,6 @@ SITE_LINES = Table(
     Column("pages", JSON, nullable=False),
 )
 """Hashed lines of a site's pages, the oldest first: ``[[url, base64], …]``."""
-
 
 STATE_MOMENTS: Final = ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished")
 

@@ -19,7 +19,6 @@ from newsportal.store.results import StoredArticle
 PRINT_CHARS: Final = 16  # a perceptual hash (``items.Image.print``)
 SLUG_CHARS: Final = 64  # reasons for which a picture is left out
 
-
 GalleryOutcome = Literal["stored", "folded", "grown", "same"]
 
 

@@ -23,7 +23,6 @@ KINDS: Final = ("topic", "site", "source", "category")
 
 ORDERS: Final = {"newest": "moment", "hottest": "heat"}  # order of a list -> what stories are sorted by, the largest first
 
-
 Edge = tuple[datetime | float, str]  # what the story at the edge of a page is sorted by, and its id
 
 

@@ -45,7 +45,6 @@ POSITIONS = Table(
 )
 """Up to which change each target was looked after."""
 
-
 State = Literal["waiting", "under-way", "done", "failed", "withdrawn"]
 Wanted = Literal["there", "gone"]  # what is to be: the article stands at the target, or it does not
 STATES: Final[tuple[State, ...]] = get_args(State)

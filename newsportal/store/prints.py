@@ -38,7 +38,6 @@ ASTRAY: Final = frozenset({(PART, MORE), (MORE, PART)})
 """Reasons of a text and of the one it repeats that lead away from the story: two parts of one round-up are two stories, and so are two
 long reports around one short piece."""
 
-
 ROWS = (
     select(PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
     .join(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)

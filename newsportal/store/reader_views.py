@@ -150,7 +150,6 @@ OFFERS = sa.Table(
 """What was recommended, a row a day; ``at``: when first. ``opened``: the article by which the reader opened the story. No foreign keys:
 a story goes when it is folded into another."""
 
-
 AT_ONCE: Final = 200  # views that :func:`bring` may be given: one statement asks for all of them, two values each
 
 SITUATION: Final = (

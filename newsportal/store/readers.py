@@ -72,7 +72,6 @@ FITS = Table(
 )
 """``packed`` is kept of the latest fit alone."""
 
-
 LOOKS: Final = select(VIEWS, ARTICLES.c.story_id).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
 
 

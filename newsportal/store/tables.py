@@ -162,7 +162,6 @@ CHANGES = Table(
     sqlite_autoincrement=True,  # a number is never given twice
 )
 
-
 EVENTS = Table(
     "events",
     METADATA,

@@ -79,7 +79,6 @@ EARLIER: Final = 5  # former texts that are kept of an edited post
 MAX_TEXT: Final = 200_000
 """Characters of a thread's posts that are its article's text: what the search finds and lists show. All posts are kept."""
 
-
 SHARED: Final = ("url", "link", "fetched", "identity", "title", "language", "category", "topics", "topic_marks")
 """Fields that a thread has as its article has them."""
 

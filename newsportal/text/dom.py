@@ -55,7 +55,6 @@ class Translator(HTMLTranslator):
 
 TRANSLATOR: Final = Translator()
 
-
 __all__ = [
     "BREAKING", "MAX_TAGS", "SKIPPED", "Document", "Element", "copy_of", "css", "decode", "document", "from_text", "html_of", "join",
     "lines_of", "link_of", "parse_html", "path_of", "pieces", "stream_xml", "text_of", "walk", "xpath",

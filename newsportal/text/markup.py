@@ -52,7 +52,6 @@ def guarded(html: str) -> bytes:
 
 _ATTRIBUTE = re.compile(rb"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'>]+))?|["']""")
 
-
 _WORDS_OF_TAG = re.compile(r"""<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+""")
 _WORD = re.compile(r"""[\s/"'][^\s/"'=>]""")
 _PARTING = b" \n\t\r\f/\"'"  # what may part attributes

@@ -19,7 +19,6 @@ MAX_LINES: Final = 6_000  # as many as blocks are read of an article: of 2,259 r
 MAX_TEXT: Final = 2_000_000  # characters of them, white space included: twenty times the most that one of those pages shows
 MARK: Final = "\u2028"  # parts text nodes for a while: white space that no page uses
 
-
 Step = tuple[bool, Any, str, str | None]
 """Where an element begins (``True``) or ends: the element, its tag, and what follows as far as the next step: ``text`` or ``tail``."""
 

@@ -52,7 +52,6 @@ ENGINES = ("rjieba", "jieba")
 
 MAX_OWN_WORD = 32  # characters of the longest own word. jieba's dictionary ends at 16; what is longer is a sentence.
 
-
 ENDLESS = re.compile("([\u4e00-\u9fff]{1000})")
 """Chinese without punctuation for so long is no text: jieba's Markov model (quadratic: 47 s for 的 100,000 times) gets it in pieces."""
 
@@ -157,7 +156,6 @@ def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[
 
 
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}
-
 
 DICTIONARY, RARITY = "dict.txt", "analyse/idf.txt"  # files of jieba's
 

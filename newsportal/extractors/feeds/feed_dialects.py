@@ -1,6 +1,5 @@
 """The dialects of feeds over text that was decoded and mended before (:mod:`feed_bytes`): RSS, RDF and Atom through feedparser; JSON Feed
-1.0 and 1.1 (jsonfeed.org), also when the file is cut off; RSS written as JSON.
-"""
+1.0 and 1.1 (jsonfeed.org), also when the file is cut off; RSS written as JSON."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "y
 class FeedHead:
     """What a feed says of itself. ``format``: feedparser's name (``rss20``, ``rss10``, ``atom10`` …) or ``json1``; ``ttl_minutes``: how
     long the publisher wants it cached; ``hub``: a WebSub hub; ``topic``: the feed's name at the hub; ``skip_hours`` (0–23, GMT) and
-    ``skip_days`` (0–6, Monday first): when nothing is published.
-    """
+    ``skip_days`` (0–6, Monday first): when nothing is published."""
 
     format: str
     title: str | None = None

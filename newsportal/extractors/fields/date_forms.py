@@ -51,10 +51,7 @@ _CLOCK = (
     r"(?P<gap>\s{0,2})\(?(?P<zone>Z\b|(?:UTC|GMT)?\s?[+-]\d{1,2}(?::?\d{2})?(?!\d)|[A-Z]{2,4}\b|北京时间|北京時間)?"
 )
 _DAY_OF_WEEK = rf"(?:\((?:星期|周|週|礼拜)?[一二三四五六日天]\)|(?:星期|周|週|礼拜)[一二三四五六日天]|[월화수목금토일]요일|{WEEKDAY}\b)"
-_BETWEEN = (
-    rf"(?P<joint>T|[\s,|·.•/-]{{0,6}}{_DAY_OF_WEEK}?[\s,|·•/-]{{0,6}}"
-    r"(?:at|um|à|às|a las|alle|kl\.?|klo|om|o)?\s{0,3})"
-)
+_BETWEEN = rf"(?P<joint>T|[\s,|·.•/-]{{0,6}}{_DAY_OF_WEEK}?[\s,|·•/-]{{0,6}}(?:at|um|à|às|a las|alle|kl\.?|klo|om|o)?\s{{0,3}})"
 CLOCK_AFTER = re.compile(_BETWEEN + _CLOCK, re.IGNORECASE)
 CLOCK_BEFORE = re.compile(rf"(?<![\d:]){_CLOCK}\)?[\s,|·]{{0,4}}(?:on\s)?(?:{WEEKDAY}[\s,.]{{1,3}})?$", re.IGNORECASE)
 

@@ -37,8 +37,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     *(stories.router, stories.search_router, events.router, events.editing_router),
     *(part.router for part in (assistant, monitor, alerts, people, marks, topics, categories, models, extraction_rules, sources, articles)),
     publishing.router,
-)
-"""In the order in which they are described."""
+)  # in the order in which they are described
 
 
 def add_to(every: APIRouter) -> None:

@@ -28,7 +28,6 @@ router = APIRouter(tags=["Operation"], dependencies=WATCH)
 
 Days = Annotated[int, Query(ge=1, le=3660, description="Of so many days up to today.")]
 
-
 RUNS = 50
 
 Level = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]

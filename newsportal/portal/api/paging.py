@@ -1,6 +1,5 @@
 """Answers of the API: filled from values, in pages with an opaque cursor, with a tag (304 for who has the same already); and mistakes of a
-change of ``sources.yaml``, which is written and logged as the desk does it.
-"""
+change of ``sources.yaml``, which is written and logged as the desk does it."""
 
 from __future__ import annotations
 
@@ -43,7 +42,6 @@ MOST = 200  # of a page
 
 Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the page before; none for the first page.")]
-
 
 LARGEST = 2**63 - 1
 

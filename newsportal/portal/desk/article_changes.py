@@ -106,8 +106,7 @@ WAYS: Final[Mapping[str, Callable[[Visit, Sequence[str], Mapping[str, str]], Det
     "show": _show,
     "category": _category,
     "topic": lambda visit, ids, sent: {"before": dict.fromkeys(put_under(visit, ids, topic := sent.get("topic", ""))), "topic": topic},
-}
-"""What may be done to many."""
+}  # what may be done to many
 
 
 def change(visit: Visit, do: str, ids: Sequence[str], sent: Mapping[str, str]) -> Done:
@@ -146,8 +145,7 @@ BACK: Final[Mapping[str, Callable[[Visit, Mapping[str, Any]], int]]] = {
     "show": _hidden_again,
     "category": _judged_back,
     "topic": lambda visit, told: len(out_of_topic(visit, list(told["before"]), told["topic"])),
-}
-"""How each of :data:`WAYS` is taken back."""
+}  # how each of :data:`WAYS` is taken back
 
 
 class MovedVersion(HTTPException):

@@ -33,7 +33,6 @@ MOST_FOUND: Final = 500  # articles that words are looked up for: what is older 
 SHORT: Final = 100  # characters; a shorter text is a flash, or an extraction that went wrong
 UNSURE: Final = 0.6  # scores of classifiers below this are worth a look. Chosen
 
-
 FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
     "all": (_("All"), ArticleFilter()),
     "hidden": (_("Hidden"), ArticleFilter(hidden=True)),
@@ -42,8 +41,7 @@ FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
     "unsure": (_("Doubtful category"), ArticleFilter(unsure=UNSURE, hidden=False)),
     "short": (_("Short text"), ArticleFilter(shorter=SHORT, hidden=False)),
     "undated": (_("Without a date"), ArticleFilter(undated=True, hidden=False)),
-}
-"""``?show=`` -> name and filter."""
+}  # ``?show=`` -> name and filter
 
 ASSIGNERS: Final = ("source", "lexicon", "model ")  # whose category an editor may put back in place of his own
 

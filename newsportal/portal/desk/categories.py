@@ -1,6 +1,5 @@
 """``/categories``: the categories that articles may get, and the words of one's own that ``sources.yaml`` gives them. ``/methods``: how all
-articles are read, folded and recommended, where no source chooses otherwise.
-"""
+articles are read, folded and recommended, where no source chooses otherwise."""
 
 from __future__ import annotations
 
@@ -142,7 +141,6 @@ FORM: Final[tuple[Group, ...]] = (
         Field("recommendation.unit", _("paper: ages are counted in"), "choice", choices=("hours", "days")),
     )),
 )  # fmt: skip
-
 
 KEYS: Final = tuple(dict.fromkeys(field.key.partition(".")[0] for _name, fields in FORM for field in fields))
 

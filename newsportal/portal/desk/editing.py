@@ -1,6 +1,5 @@
 """An editor corrects title, text, date and author of an article, or the captions of a photo story; names, pins, splits and joins events;
-and takes that back.
-"""
+and takes that back."""
 
 from __future__ import annotations
 

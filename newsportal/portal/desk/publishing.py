@@ -1,6 +1,5 @@
 """``/publishing``: what waits to be published, what failed and why; editors try again, publish anew, take back, or try a target.
-``/publishing/new`` and ``/publishing/targets/{name}``: administrators make, try, change and remove destinations.
-"""
+``/publishing/new`` and ``/publishing/targets/{name}``: administrators make, try, change and remove destinations."""
 
 from __future__ import annotations
 
@@ -47,8 +46,7 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
     "waiting": (_("What waits"), OPEN),
     "done": (_("What was published last"), ("done",)),
     "withdrawn": (_("What was taken back or left out"), ("withdrawn",)),
-}
-"""``?state=`` -> heading and states of a list."""
+}  # ``?state=`` -> heading and states of a list
 
 
 @router.get("/publishing")

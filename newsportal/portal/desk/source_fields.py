@@ -199,8 +199,7 @@ KINDS: Final[Mapping[str, str]] = {
 
 FAMILIES: Final[Mapping[str, str]] = dict(
     zip(("feed", "sitemap", "region", "forum", "gallery", "list", "newsletter", "engine"), KINDS, strict=True)
-)
-"""How a source's key begins → its list."""
+)  # how a source's key begins → its list
 
 
 def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:

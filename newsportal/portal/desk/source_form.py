@@ -66,7 +66,6 @@ class Mistakes:
 
 NONE = Mistakes({})
 
-
 DONE: Final[Mapping[Way, str]] = {
     "enable": _("%(number)s sources were switched on."),
     "disable": _("%(number)s sources were switched off."),

@@ -1,7 +1,6 @@
 """``/sources``: how the sources do, those that need somebody first; searched, filtered, and steered. ``/schedule``: paper B's table of
 hours: what each source is expected to bring in every hour of the day, its next visit, and why. ``/suggestions``: sites that could become
-sources, counted hourly over a sample of articles; ``/opml``: the feeds of sources.yaml.
-"""
+sources, counted hourly over a sample of articles; ``/opml``: the feeds of sources.yaml."""
 
 from __future__ import annotations
 

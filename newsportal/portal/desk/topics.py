@@ -92,7 +92,6 @@ FIELDS: Final = {
 }  # fmt: skip
 """Key of the file → field of the form."""
 
-
 USUAL: Final = ("baidu_news", "bing_news")  # as in the sources.yaml of newsportal init
 PAGES: Final = 2  # result pages of a visit until the hours' repeats have taught another number
 DAY: Final = 24 * 60

@@ -172,7 +172,6 @@ async def sources(
 
 READING: Final = (whoami, topics, search, latest, story, explain_fold, sources)
 
-
 LOOK: Final = 1.0  # seconds between two questions how a look at a site goes on
 LOOKS: Final = 90  # then it is given up: a site has not answered for so long
 TITLES: Final = 5
@@ -277,7 +276,6 @@ async def publish(
 
 
 EDITING: Final = (look_at_address, add_source, add_topic, fold, unfold, categorise, publish)
-
 
 INSTRUCTIONS: Final = (
     "A topic news portal: stories of many sites, each once, classified and searchable, Chinese first. Name stories with their links. "

@@ -84,7 +84,6 @@ class Queues:
 
 Ask = Callable[[], Queues]  # asks all queues. Blocking. Raises `NewsportalError`
 
-
 Way = Literal["again", "drop"]
 
 Settle = Callable[[Way], int]

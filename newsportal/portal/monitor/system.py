@@ -120,7 +120,6 @@ PARTS: Final = {
     "archive": _("Archive"),
 }
 
-
 WAYS: Final = {
     "/monitor": _("Articles collected"),
     "/monitor/crawls": _("Crawl results"),

@@ -1,6 +1,5 @@
 """What a reader app lists as feeds, each kind in a folder: topics, sources and a person's searches; and streams of stories as apps ask for
-them: a feed, a folder, everything, the starred ones; narrowed by what is read and starred, in either order.
-"""
+them: a feed, a folder, everything, the starred ones; narrowed by what is read and starred, in either order."""
 
 from __future__ import annotations
 

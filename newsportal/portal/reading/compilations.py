@@ -1,6 +1,5 @@
 """What is worked out of hundreds of stories: ``/briefing`` (the last 24 hours) and ``/briefing/2026-05-20``, what matters in sentences of
-its articles; ``/rising``, the words, names and events whose rate leaves their own past; ``/boards``, the hot lists of sources.yaml.
-"""
+its articles; ``/rising``, the words, names and events whose rate leaves their own past; ``/boards``, the hot lists of sources.yaml."""
 
 from __future__ import annotations
 

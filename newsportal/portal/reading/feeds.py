@@ -57,8 +57,7 @@ def as_csv(rows: Rows) -> str:
 EXPORTS: Final[Mapping[str, tuple[str, Callable[[Rows], str]]]] = {
     "csv": ("text/csv", as_csv),
     "jsonl": ("application/x-ndjson", lambda rows: "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)),
-}
-"""Ending → media type and writer of a file."""
+}  # ending → media type and writer of a file
 
 
 @dataclass(frozen=True, slots=True)

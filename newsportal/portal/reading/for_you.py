@@ -192,15 +192,13 @@ MOST_DISMISSED = 100  # as many as a cookie holds; what is older is hardly recom
 FURTHER = 3  # stories at the end of another
 TITLE_CHARS = 40  # of the story that speaks for another: enough to know it by
 
-
 WHY = {
     "neighbours": _("Readers who look at what you look at liked it"),
     "content": _("Close to what you look at"),
     "popular": _("Many read it these days"),
     "fresh": _("New"),
     "explore": _("Something different, to see whether you like it"),
-}
-"""Why a story is recommended, by the slug of the method that found it."""
+}  # why a story is recommended, by the slug of the method that found it
 
 BECAUSE = {"content": _("Like “%(title)s”, which you looked at")}
 BECAUSE_SEEN = _("Because you looked at “%(title)s”")

@@ -71,7 +71,6 @@ def _state(now: StoredArticle, before: StoredArticle | None) -> State:
 
 PAGE = 50
 
-
 NAMES = (_("Opening post"), _("First reply"), _("Second reply"), _("Third reply"))
 """The first floors have names of their own: 楼主, 沙发, 板凳, 地板."""
 

@@ -95,8 +95,7 @@ class Figures:
     """``streak``: how many visits in a row could read no list page, since when (``since``), and why. ``empty``: how many in a row could
     read it and found no entry. ``read`` articles of the last visits, of them ``stored``, ``repeats`` (folded), ``shaky``, ``garbled``;
     ``unread`` pages had no article, ``refused`` could not be had, by reason (``failed``). ``before``: share of shaky and unread pages in
-    the visits before those. ``visits`` looked at.
-    """
+    the visits before those. ``visits`` looked at."""
 
     visits: int = 0
     last_visit: datetime | None = None

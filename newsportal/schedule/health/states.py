@@ -51,8 +51,7 @@ class RememberedState(Protocol):
 @dataclass(frozen=True, slots=True)
 class Health:
     """``cause``: why a source fails (``messages.reasons.CAUSES``). ``since``: when the state began, as far as the visits tell. ``values``:
-    parameters of :meth:`reason`. ``wait``: at least so long from the last visit to the next (quarantine), whatever the schedule says.
-    """
+    parameters of :meth:`reason`. ``wait``: at least so long from the last visit to the next (quarantine), whatever the schedule says."""
 
     state: str
     cause: str | None = None

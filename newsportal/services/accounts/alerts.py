@@ -39,8 +39,7 @@ CHANGES, SENDER = "changes", "sender"
 class Alert:
     """``of``: the topic's name (briefing, rising: or nothing), the words of the search or the event's id. ``fields``: what the channel
     needs, secrets too. ``digest``: hours of the day at which all that is new is told at once; none: as it comes. ``quiet``: nothing is sent
-    from this hour to that. ``per_hour``: messages at most; others go into the next. ``after``: the store's change since which it tells.
-    """
+    from this hour to that. ``per_hour``: messages at most; others go into the next. ``after``: the store's change since which it tells."""
 
     id: str
     person_id: str

@@ -60,7 +60,6 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
     Role.ADMIN: frozenset(Right),
 }
 
-
 Way = Literal["session", "token", "command"]  # how somebody came: through a browser, with a token, or on the machine itself by a command
 
 

@@ -1,6 +1,5 @@
 """What a person has read and starred (a mark a story, and a moment up to which everything is read), and the searches kept under a name;
-and the numbers by which reader apps know stories: given once, growing in the order in which stories came.
-"""
+and the numbers by which reader apps know stories: given once, growing in the order in which stories came."""
 
 from __future__ import annotations
 

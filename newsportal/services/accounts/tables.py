@@ -82,7 +82,6 @@ ATTEMPTS = Table(
 """Failed ways in, by name, by address and by both (``key`` is a digest of them: a wrong name is often a password). ``trusted``: when it
 last went well. Rows go away at ``until``."""
 
-
 STATE_CHARS = 16
 CLAIM_CHARS = 32
 
@@ -128,7 +127,6 @@ ALERT_MARKS = Table(
     Column("until", Moment),
 )
 """How far the store's changes were looked through (``changes``), and which process sends (``sender``)."""
-
 
 KEY_CHARS = 64
 PORTAL = ""  # the person_id of what belongs to the portal and to no person

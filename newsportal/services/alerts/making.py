@@ -1,6 +1,5 @@
 """An alert of what somebody filled in: the form of the portal, the API and the command line share it. And alerts that come at hours, in one
-message each: the briefing, of what came since the hour before; what rises, and did not then.
-"""
+message each: the briefing, of what came since the hour before; what rises, and did not then."""
 
 from __future__ import annotations
 

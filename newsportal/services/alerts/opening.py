@@ -1,6 +1,5 @@
 """Everything that sending alerts needs, from ``sources.yaml``; the thread that sends while the portal is served; and what an alert would
-have sent in the last days, had it been there.
-"""
+have sent in the last days, had it been there."""
 
 from __future__ import annotations
 

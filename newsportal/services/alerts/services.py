@@ -165,7 +165,6 @@ TELEGRAM: Final = Service("telegram", "Telegram", TELEGRAM_FIELDS, _telegram, ch
 
 NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachment
 
-
 NTFY_FIELDS: Final = (
     Field(
         "topic", Message("field.ntfy-topic"), Message("field-hint.ntfy-topic"), secret=True,

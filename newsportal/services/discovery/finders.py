@@ -1,6 +1,5 @@
 """A source that could be added, what it would bring, and how it is ranked among others; and what a fetched page is as a source: a feed, a
-sitemap, a list page, a forum, photo stories. Pure; each answers or is silent.
-"""
+sitemap, a list page, a forum, photo stories. Pure; each answers or is silent."""
 
 from __future__ import annotations
 

@@ -42,7 +42,6 @@ COLUMNS: Final = (
     "fold_of", "fold_reason", "summary", "text", "more",
 )  # fmt: skip
 
-
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """A cell that starts so is a formula to a spreadsheet (OWASP, CSV injection); an apostrophe before it makes it text."""
 

@@ -1,6 +1,5 @@
 """Jobs of this machine: processes of their own (``newsportal …``, ``scrapy crawl SPIDER``) with a log file each. And long work that
-people start from the portal: a newsportal command as a job, one at a time.
-"""
+people start from the portal: a newsportal command as a job, one at a time."""
 
 from __future__ import annotations
 
