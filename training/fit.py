@@ -181,7 +181,7 @@ def fit(examples: Sequence[Example]) -> CatBoostClassifier:
 
 
 def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str, depth: int = SETTINGS["depth"]) -> dict[str, Any]:
-    """The model as :func:`newsportal.extractors.block_model.from_dict` takes it, with the features alone that it asks for."""
+    """The model as :func:`newsportal.extractors.article.body.from_dict` takes it, with the features alone that it asks for."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.json"
         model.save_model(str(file), format="json")
