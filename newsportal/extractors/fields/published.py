@@ -89,6 +89,10 @@ def best_date(
     if told:
         shown = beside is not None and (beside.date() == told.date() or (beside < told and score >= SHOWN))
         return beside if shown else told
+    if address and beside and beside.date() != address.date():
+        lines = (line for line in document.lines if len(line) <= LONGEST_LINE and str(address.year) in line)
+        days = (found.when for line in lines for found in find_dates(line, fetched, zone, day_first(language)))
+        beside, score = next(((when, SURE) for when in days if when.date() == address.date()), (beside, score))
     if beside and score >= SURE:
         return beside
     found = script_date(document.html, fetched, zone) or beside or address or (link.published if link else None)

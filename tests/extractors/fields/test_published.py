@@ -78,6 +78,11 @@ def test_an_earlier_day_beside_the_title_is_the_publications() -> None:
     assert read(body.replace("March 1", "March 11"), head, language="en") == "2024-03-09"
 
 
+def test_the_day_in_the_address_chooses_among_days_on_the_page() -> None:
+    body = f"<h1>{TITLE}</h1><p>March 9, 2023 10:00</p><p>March 1, 2023</p>"
+    assert read(body, url="https://news.example/2023/03/01/line", language="en") == "2023-03-01"
+
+
 def test_the_last_change_is_asked_where_nothing_else_is_said() -> None:
     changed = '<meta property=article:modified_time content="2024-02-03T04:05:00Z">'
     assert read("<p>text</p>", changed) == "2024-02-03"
