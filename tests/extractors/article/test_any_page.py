@@ -1,4 +1,4 @@
-"""Pages of any kind: which it is, and its whole content."""
+"""Extraction of pages of any kind: their kind and their main content."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read(html: str, url: str) -> Extraction:
     return AnyPage()(dom.from_text(html, url), None, NOW)
 
 
-def test_a_thread_is_read_post_by_post() -> None:
+def test_thread_text_joins_all_posts() -> None:
     found = read(THREAD, "https://forum.example/threads/heater-switches-off.77/")
     assert found.kind == "thread"
     assert found.text == "\n".join(said for _, _, said in REPLIES)
@@ -58,7 +58,7 @@ def test_a_thread_is_read_post_by_post() -> None:
     assert (found.author, found.published) == ("anna", datetime(2024, 3, 1, 10, tzinfo=UTC))
 
 
-def test_a_shops_list_is_content() -> None:
+def test_shop_list_is_kept_as_content() -> None:
     found = read(SHOP, "https://shop.example/collections/desk-lamps")
     assert found.kind in ("collection", "listing")
     lines = (found.text or "").split("\n")
@@ -67,7 +67,7 @@ def test_a_shops_list_is_content() -> None:
 
 
 @pytest.mark.parametrize("kind", ["product", "listing", "collection", "service"])
-def test_the_crawl_refuses_by_name_what_is_surely_no_article(kind: str) -> None:
+def test_confident_non_article_kind_is_refused(kind: str) -> None:
     sure, doubtful = (np.full(len(KINDS), rest, np.float32) for rest in (0.01, 0.03))
     for shares in (sure, doubtful):
         shares[KINDS.index(kind)] = 1 - shares[0] * (len(KINDS) - 1)
@@ -79,30 +79,30 @@ def test_the_crawl_refuses_by_name_what_is_surely_no_article(kind: str) -> None:
     refuse_kind(PageKind(sure, 0.6))
 
 
-def test_a_list_at_the_root_of_a_site_is_its_front_page() -> None:
+def test_list_at_site_root_is_front_page() -> None:
     assert read(SHOP, "https://shop.example/").kind == "front page"
 
 
-def test_what_is_said_to_readers_without_scripts_is_read_where_nothing_else_is() -> None:
+def test_noscript_is_read_when_page_is_otherwise_empty() -> None:
     body = THREAD.partition("<body>")[2]
     found = read(f"<title>Heater</title><body><noscript>{body}</noscript>", "https://forum.example/t/heater/77")
     assert REPLIES[1][2] in (found.text or "")
 
 
 @pytest.mark.parametrize("html", ["<title>404 not found</title><p>Not found</p>", "<title>Log in</title><p>Please log in</p>", ""])
-def test_a_page_without_content_is_refused_by_name(html: str) -> None:
+def test_page_without_content_is_refused(html: str) -> None:
     with pytest.raises(NotApplicable):
         read(html, "https://a.example/x")
 
 
-def test_the_library_names_the_kind() -> None:
+def test_library_reports_page_kind() -> None:
     article = newsportal.extract(THREAD, "https://forum.example/threads/heater-switches-off.77/")
     assert article.extraction is not None
     assert article.extraction.kind == "thread"
     assert 0.3 <= (article.extraction.kind_probability or 0) <= 1
 
 
-def test_figures_of_a_page_have_a_name_each() -> None:
+def test_page_figures_are_named_and_unique() -> None:
     document = dom.from_text(SHOP, "https://shop.example/collections/desk-lamps")
     page = read_blocks(document.root.find("body"))
     table = features(page, "Desk lamps", None)
@@ -117,7 +117,7 @@ def test_figures_of_a_page_have_a_name_each() -> None:
     assert shares.sum() == pytest.approx(1)
 
 
-def test_blocks_are_chosen_by_the_f1_that_is_expected() -> None:
+def test_chosen_blocks_maximise_expected_f1() -> None:
     length = np.array([100, 100, 100, 100], np.float32)
     sure = np.array([0.99, 0.98, 0.03, 0.4], np.float32)
     assert choose_expected(sure, length).tolist() == [True, True, False, False]
@@ -126,21 +126,21 @@ def test_blocks_are_chosen_by_the_f1_that_is_expected() -> None:
     assert not choose_expected(np.array([0.01, 0.02], np.float32), length[:2]).any()
 
 
-def test_of_lines_drawn_again_in_another_form_the_likeliest_counts() -> None:
+def test_repeated_lines_count_once_where_most_likely() -> None:
     lines = "<p>A lamp of oak</p><p>A lamp of oak</p><div>$20</div>", "<ul><li>A lamp of oak<li>$20</ul>"
     page = read_blocks(dom.from_text("".join(lines), "about:blank").root.find("body"))
     likely = np.array([0.5, 0.6, 0.4, 0.5, 0.7], np.float32)
     assert counted_once(likely, page) == pytest.approx([0.5, 0.6, 0, 0, 0.7])
 
 
-def test_two_models_are_mixed_as_log_odds() -> None:
+def test_mixed_models_average_log_odds() -> None:
     first, second = np.array([0.9, 0.1], np.float32), np.array([0.1, 0.1], np.float32)
     assert mixed(first, second, 1.0) == pytest.approx(first, abs=1e-5)
     assert mixed(first, second, 0.0) == pytest.approx(second, abs=1e-5)
     assert mixed(first, second, 0.5) == pytest.approx([0.5, 0.1], abs=1e-5)
 
 
-def test_of_kinds_whose_blocks_stand_or_fall_together_the_model_is_less_sure() -> None:
+def test_probabilities_are_softened_for_listing_pages() -> None:
     likely = np.array([0.9, 0.5, 0.1], np.float32)
     of = dict(zip(KINDS, np.eye(len(KINDS), dtype=np.float32), strict=True))
     assert softened(likely, PageKind(of["product"], 0.0)) == pytest.approx(likely, abs=1e-5)

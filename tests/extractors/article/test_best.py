@@ -1,4 +1,4 @@
-"""The portal's extractor on pages written for it: each shows one thing that pages of newspapers do."""
+"""The ``best`` extractor on constructed pages, each with one feature of real news sites."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_title_body_date_author_and_origin() -> None:
         f"<div>{PARAGRAPHS}<div class=share>分享到：<a href=/s>微博</a></div><script>var x='{TWO}';</script><style>p{{}}</style></div>",
     ],
 )
-def test_the_body_in_other_clothes(body: str) -> None:
+def test_body_markup_variants(body: str) -> None:
     assert read(body).text == f"{ONE}\n{TWO}\n{THREE}"
 
 
@@ -69,7 +69,7 @@ def test_short_news_beats_long_boilerplate() -> None:
     assert read(f"<div><h1>{TITLE}</h1><div class=text><p>{short}</p></div></div>{form}").text == short
 
 
-def test_text_that_only_machines_are_told() -> None:
+def test_json_ld_article_is_used_when_page_is_empty() -> None:
     thing = {
         "@type": "NewsArticle",
         "headline": TITLE,
@@ -85,13 +85,13 @@ def test_text_that_only_machines_are_told() -> None:
     assert found.published == datetime(2024, 3, 5, 0, 30, tzinfo=UTC)
 
 
-def test_the_link_helps_with_what_the_page_does_not_say() -> None:
+def test_link_fills_missing_title_and_date() -> None:
     said = datetime(2024, 3, 4, 1, 2, tzinfo=UTC)
     found = read(f"<div>{PARAGRAPHS}</div>", Link(URL, "feed:x", title=TITLE, published=said), head="")
     assert (found.title, found.published) == (TITLE, said)
 
 
-def test_pictures_are_those_of_the_body_with_their_real_addresses() -> None:
+def test_images_of_body_have_real_urls() -> None:
     found = read(
         f"<img src=/logo.png><div><p>{ONE}</p><figure><img src=/blank.gif data-src='/i/1.jpg'>"
         "<figcaption>站台上的乘客</figcaption></figure>"
@@ -115,7 +115,7 @@ def test_pictures_are_those_of_the_body_with_their_real_addresses() -> None:
         ("https://evil.example/x", None),
     ],
 )
-def test_a_canonical_address_is_believed_on_its_own_site(canonical: str, expected: str | None) -> None:
+def test_canonical_url_is_accepted_only_on_same_site(canonical: str, expected: str | None) -> None:
     assert read(f"<div>{PARAGRAPHS}</div>", head=f"<title>{TITLE}</title><link rel=canonical href='{canonical}'>").canonical == expected
 
 
@@ -134,27 +134,27 @@ def test_a_canonical_address_is_believed_on_its_own_site(canonical: str, expecte
         ('{"code": 0, "message": "a reply of an interface, and no page"}', "not-html"),
     ],
 )
-def test_what_is_no_article_is_told_by_its_reason(html: str, reason: str) -> None:
+def test_non_article_is_refused_with_reason(html: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as caught:
         extractor("best")(dom.from_text(html, URL), None, NOW)
     assert caught.value.reason == reason
 
 
 @pytest.mark.parametrize("title", ["验证码产业链调查：打码平台日进万元", "404页面背后的故事：找不到的网页去了哪里"])
-def test_an_article_about_error_pages_is_an_article(title: str) -> None:
+def test_article_about_error_pages_is_kept(title: str) -> None:
     body = f"<div><h1>{title}</h1>{PARAGRAPHS * 4}</div>"
     assert read(body, head=f"<title>{title}</title>").title == title
 
 
 @pytest.mark.parametrize("last", ["评论家这样写道。", "作者从此不再写作。", "分享喜悦的还有邻居！", "“关注的是民生。”"])
-def test_a_short_last_sentence_is_no_tail(last: str) -> None:
+def test_short_last_sentence_is_kept(last: str) -> None:
     assert (read(f"<div><h1>{TITLE}</h1>{PARAGRAPHS}<p>{last}</p></div>").text or "").endswith(last)
 
 
 @pytest.mark.parametrize(
     "last", ["责任编辑：甲乙", "编辑 甲乙", "更多精彩内容", "分享到微信", "相关阅读", "版权声明：本网所有文字未经许可不得转载。"]
 )
-def test_a_tail_goes(last: str) -> None:
+def test_boilerplate_ending_is_removed(last: str) -> None:
     assert last not in (read(f"<div><h1>{TITLE}</h1>{PARAGRAPHS}<p>{last}</p></div>").text or last)
 
 
@@ -174,7 +174,7 @@ BRIEF = "<p>镇上昨天下了一夜的大雨，救援队把老人和孩子先�
         "验证码为何越来越难",
     ],
 )
-def test_a_brief_is_not_refused_for_a_word_or_a_number_in_its_title(title: str) -> None:
+def test_brief_with_error_like_title_is_kept(title: str) -> None:
     assert read(f"<h1>{title}</h1>{BRIEF}", head=f"<title>{title}</title>").text
 
 
@@ -193,18 +193,18 @@ def test_a_brief_is_not_refused_for_a_word_or_a_number_in_its_title(title: str) 
         ("请输入验证码", "captcha"),
     ],
 )
-def test_titles_of_error_pages(title: str, reason: str) -> None:
+def test_error_page_titles_are_refused(title: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as caught:
         read(f"<h1>{title}</h1>{BRIEF}", head=f"<title>{title}</title>")
     assert caught.value.reason == reason
 
 
-ALONE = [name for name in EXTRACTORS if name not in ("summary_anchor", "url_tree")]
-"""Algorithms that need nothing but the page."""
+PAGE_ONLY = [name for name in EXTRACTORS if name not in ("summary_anchor", "url_tree")]
+"""Algorithms that need no input besides the page."""
 
 
-@pytest.mark.parametrize("name", ALONE)
-def test_the_page_is_left_as_it_was(name: str) -> None:
+@pytest.mark.parametrize("name", PAGE_ONLY)
+def test_extractor_does_not_modify_page(name: str) -> None:
     document = page(f"<div><h1>{TITLE}</h1>{PARAGRAPHS}<ul><li><a href=/1>另一条</a></ul></div>")
     before = dom.html_of(document.root)
     assert extractor(name)(document, None, NOW).text
@@ -222,7 +222,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", ["best", "cetd", "cetr", "cevc"])
 @pytest.mark.parametrize("html", HOSTILE)
-def test_hostile_markup_still_gives_the_text(name: str, html: str) -> None:
+def test_hostile_markup_keeps_text(name: str, html: str) -> None:
     text = extractor(name)(dom.from_text(html, URL), None, NOW).text
     assert text is not None
     assert ONE in text
@@ -230,24 +230,24 @@ def test_hostile_markup_still_gives_the_text(name: str, html: str) -> None:
 
 @pytest.mark.parametrize("name", EXTRACTORS)
 @pytest.mark.parametrize("html", ["", "<frameset><frame src=x>", "<a>" * 500, "\x00" * 99, "<svg><p>"])
-def test_nothing_to_read_is_not_applicable(name: str, html: str) -> None:
+def test_empty_page_is_not_applicable(name: str, html: str) -> None:
     with pytest.raises(NotApplicable):
         extractor(name)(dom.from_text(html, URL), None, NOW)
 
 
-def test_an_unknown_name_is_told_with_those_there_are() -> None:
+def test_unknown_extractor_error_lists_names() -> None:
     with pytest.raises(ValueError, match="there are: best, cevc"):
         extractor("magic")
 
 
-def test_a_page_of_teasers_is_no_article_but_one_of_short_news_is() -> None:
+def test_teaser_page_is_refused_but_news_digest_kept() -> None:
     teasers = "".join(f"<p><a href='/{number}'>第{number}条消息的标题在这里</a>：{ONE[:40]}……</p>" for number in range(8))
     with pytest.raises(NotApplicable, match="list-page"):
         read(f"<h1>今日速览</h1><div>{teasers}</div>")
     assert read(f"<h1>今日速览</h1><div>{teasers.replace('……', '。')}</div>").text
 
 
-def test_a_front_page_is_no_article_but_short_news_among_headlines_is() -> None:
+def test_front_page_is_refused_but_brief_among_headlines_kept() -> None:
     headlines = "".join(f"<li><a href='/{number}'>第{number}条新闻的标题说了另外一件事</a></li>" for number in range(40))
     boxes = f"<div><h2>要闻</h2><ul>{headlines}</ul></div><div><h2>社会</h2><ul>{headlines}</ul></div>"
     with pytest.raises(NotApplicable, match="list-page"):

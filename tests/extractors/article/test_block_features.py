@@ -1,4 +1,4 @@
-"""What a block looks like to the model: the meaning of features on a page made for them, and what holds on every page."""
+"""Block features of the model: their meaning on a constructed page, and invariants on any page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def table(html: str, heading: str | None = None, told: str | None = None, declar
 
 @cache
 def of(name: str) -> list[float]:
-    """One feature of each block of ``PAGE``."""
+    """Return one feature for each block of ``PAGE``."""
     values: list[float] = table(PAGE, TITLE, ONE).of([name])[0].tolist()
     return values
 
@@ -72,11 +72,11 @@ def true(name: str) -> set[int]:
         ("next_linked", set()),
     ],
 )
-def test_which_blocks_have_what(name: str, blocks: set[int]) -> None:
+def test_boolean_features_of_blocks(name: str, blocks: set[int]) -> None:
     assert true(name) == blocks
 
 
-def test_lengths_and_sentences() -> None:
+def test_length_and_sentence_features() -> None:
     assert of("length")[HEADING] == np.float32(np.log1p(len(TITLE)))
     assert of("sentences")[FIRST] == 4
     assert of("sentence_rate")[FIRST] == np.float32(4 / len(ONE))
@@ -84,7 +84,7 @@ def test_lengths_and_sentences() -> None:
     assert of("previous_length")[NAVIGATION] == 0
 
 
-def test_places_are_shares_and_distances() -> None:
+def test_position_features() -> None:
     assert of("place")[NAVIGATION] == of("order")[NAVIGATION] == 0
     assert of("place") == sorted(of("place"))
     assert of("after_heading") == [-1, 0, 1, 2, 3, 4, 5, 6, 7]
@@ -93,37 +93,37 @@ def test_places_are_shares_and_distances() -> None:
     assert of("after_told")[SECOND] == 2
 
 
-def test_climbs_count_the_levels_to_a_common_box() -> None:
+def test_climb_counts_levels_to_common_ancestor() -> None:
     assert of("heading_climb")[HEADING] == 0
     assert of("heading_climb")[FIRST] == of("heading_climb")[DATE] == 1
     assert of("heading_climb")[FOOTER] == 2
     assert [of("climb")[block] for block in (FIRST, SECOND, ITEM, HEADING, FOOTER)] == [0, 0, 0, 1, 2]
 
 
-def test_what_a_page_does_not_have_is_nowhere() -> None:
+def test_missing_references_have_sentinel_values() -> None:
     plain = table("<p>甲</p><p>乙</p>")
     assert plain.of(["after_heading", "after_told", "before_text"]).T.tolist() == [[-NOWHERE, -NOWHERE, NOWHERE]] * 2
     assert plain.of(["heading_climb", "told_climb", "declared"]).T.tolist() == [[-1, -1, -1]] * 2
 
 
-def test_lines_that_read_are_told_from_code() -> None:
+def test_reads_feature_separates_prose_from_code() -> None:
     code = "<p>.a{color:red;} .b{margin:0 auto; float:left}</p><p>function(a){return a}</p>"
     page = read_blocks(next(dom.parse_html(f"<body><p>{ONE}</p>{code}").iter("body")))
     assert own_rows(page.blocks)[OWN.index("reads")].tolist() == [1, 0, 0]
 
 
-def test_short_lines_of_links_are_not_looked_at_closer() -> None:
+def test_short_link_lines_skip_costly_features() -> None:
     page = read_blocks(next(dom.parse_html(f"<body><p><a href=/>2024-03-05 {TITLE}</a></p><p><a href=/>{ONE * 2}</a></p>").iter("body")))
     assert own_rows(page.blocks)[[OWN.index("date"), OWN.index("sentences")]].tolist() == [[0, 0], [0, 8]]
 
 
-def test_names_are_those_that_the_model_asks_for() -> None:
+def test_names_include_model_columns() -> None:
     names = table(PAGE).names
     assert len(set(names)) == len(names)
     assert set(block_model().columns) <= set(names)
 
 
-def test_rows_come_in_the_order_of_their_names() -> None:
+def test_rows_follow_requested_names() -> None:
     whole = table(PAGE)
     assert whole.of(["order", "length"]).tolist() == [whole.of(["order"])[0].tolist(), whole.of(["length"])[0].tolist()]
     with pytest.raises(ValueError, match="no such features: colour, taste"):
@@ -135,7 +135,7 @@ def test_rows_come_in_the_order_of_their_names() -> None:
         st.sampled_from(["<p>甲，乙。", "<div>", "</div>", "<a href=/>链接</a>", "<li>丙", "<table><tr><td>2024-01-01", TITLE]), min_size=1
     )
 )
-def test_every_page_has_finite_features(parts: list[str]) -> None:
+def test_features_are_finite_on_any_page(parts: list[str]) -> None:
     page = read_blocks(next(dom.parse_html(f"<body><p>甲{''.join(parts)}").iter("body")))
     found = features(page, TITLE, ONE, ONE * 9)
     assert found.values.shape == (len(found.names), len(page.blocks))
@@ -143,14 +143,14 @@ def test_every_page_has_finite_features(parts: list[str]) -> None:
     assert np.isfinite(found.values).all()
 
 
-def test_made_up_pages_have_the_same_features_whenever_they_are_read() -> None:
+def test_features_are_deterministic_on_made_up_pages() -> None:
     for made_up in made_up_pages(10, 78):
         first, second = (table(made_up.html, made_up.title, made_up.text[:100]) for _ in range(2))
         assert first.names == second.names
         assert np.array_equal(first.values, second.values)
 
 
-def test_bits_and_shifts() -> None:
+def test_bits_and_shifted() -> None:
     assert bits(np.array([0b01, 0b10, 0b11]), range(2)).tolist() == [[1, 0, 1], [0, 1, 1]]
     rows = np.array([[1, 2, 3]])
     assert shifted(rows, 1, 0).tolist() == [[0, 1, 2]]

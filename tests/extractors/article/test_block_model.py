@@ -1,4 +1,4 @@
-"""The model's trees, by a slow evaluation that can be read; and its file, which is data."""
+"""Evaluation of the model's trees against a slow reference, and validation of its file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEPTH = 2
 
 
 def plain(**other: Any) -> dict[str, Any]:
-    """Two trees over two features."""
+    """Return a model with two trees over two features."""
     table = {
         "version": VERSION,
         "depth": DEPTH,
@@ -33,7 +33,7 @@ def plain(**other: Any) -> dict[str, Any]:
 
 
 def slowly(model: BlockModel, row: list[float]) -> float:
-    """The formula of the module, a block, a tree and a split at a time."""
+    """Evaluate the module's formula one block, tree and split at a time."""
     score = model.bias
     for tree, leaves in enumerate(model.leaves.tolist()):
         leaf = 0
@@ -49,7 +49,7 @@ NUMBERS = st.floats(-3, 3, width=32)
 
 
 @given(st.data(), st.integers(1, 4), st.integers(1, 5), st.integers(1, 6))
-def test_trees_answer_as_the_formula_says(data: st.DataObject, depth: int, trees: int, blocks: int) -> None:
+def test_trees_match_reference_formula(data: st.DataObject, depth: int, trees: int, blocks: int) -> None:
     def drawn(numbers: st.SearchStrategy[Any], count: int) -> list[Any]:
         values: list[Any] = data.draw(st.lists(numbers, min_size=count, max_size=count))
         return values
@@ -69,13 +69,13 @@ def test_trees_answer_as_the_formula_says(data: st.DataObject, depth: int, trees
     assert np.allclose(likely, [slowly(model, row) for row in rows], atol=1e-5)
 
 
-def test_the_shipped_model_answers_as_the_formula_says() -> None:
+def test_shipped_model_matches_reference_formula() -> None:
     model = block_model()
     rows = np.random.default_rng(1).normal(1, 3, (len(model.columns), 40)).astype(np.float32)
     assert np.allclose(model.likely(rows), [slowly(model, row) for row in rows.T.tolist()], atol=1e-4)
 
 
-def test_a_value_on_the_border_is_not_above_it() -> None:
+def test_value_on_border_is_not_above_it() -> None:
     model = from_dict(plain(feature=[0, 0], border=[1.0, 2.0], leaves=[0.0, 9.0, 0.0, 9.0], bias=0.0))
     low, high = model.likely(np.array([[1.0, 1.5], [0, 0]], dtype=np.float32))
     assert low == 0.5
@@ -95,18 +95,18 @@ def test_a_value_on_the_border_is_not_above_it() -> None:
         {"depth": 9, "feature": [0] * 9, "border": [0.0] * 9, "leaves": [0.0] * 2**9},
     ],
 )
-def test_tables_that_do_not_fit_together_are_refused(other: dict[str, Any]) -> None:
+def test_inconsistent_tables_are_refused(other: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
         from_dict(plain(**other))
 
 
 @pytest.mark.parametrize("version", [None, VERSION + 1, str(VERSION)])
-def test_another_version_is_refused_by_its_number(version: object) -> None:
+def test_unsupported_version_is_refused(version: object) -> None:
     with pytest.raises(ValueError, match=f"version {version!r}; this newsportal reads version {VERSION}"):
         from_dict(plain(version=version))
 
 
-def test_the_shipped_model_is_a_table_that_says_what_it_was_fitted_on() -> None:
+def test_shipped_model_file_has_provenance_note() -> None:
     whole = (files("newsportal.extractors.article") / FILE).read_bytes()
     assert len(whole) < MOST_BYTES
     table = json.loads(whole)

@@ -1,4 +1,4 @@
-"""A page as readers see it: lines of text in boxes, and the range of lines that each box holds."""
+"""A page as visible lines of text in boxes, and the range of lines in each box."""
 
 from __future__ import annotations
 
@@ -33,40 +33,40 @@ def read(html: str) -> Blocks:
         (" \n <div> </div>", []),
     ],
 )
-def test_lines_are_those_that_readers_see(html: str, lines: list[str]) -> None:
+def test_lines_are_the_visible_lines(html: str, lines: list[str]) -> None:
     assert read(html).texts == lines
 
 
-def test_a_block_counts_visible_characters_and_those_in_links_and_in_bold_type() -> None:
+def test_block_counts_visible_linked_and_bold_chars() -> None:
     (block,) = read("<p>甲 乙<a href=/>丙 丁</a><strong>戊</strong></p>").blocks
     assert (block.length, block.linked, block.bold, block.links) == (5, 2, 1, 1)
 
 
-def test_a_block_names_the_nodes_its_text_stands_in() -> None:
+def test_block_lists_its_text_nodes() -> None:
     (block,) = read("<p>甲<b>乙</b>丙</p>").blocks
     assert [(node.tag, tail) for node, tail in block.parts] == [("p", False), ("b", False), ("b", True)]
 
 
-def test_a_box_says_what_it_is_by_names_and_by_attributes() -> None:
+def test_box_masks_come_from_names_and_attributes() -> None:
     page = read('<div class=comments>甲<p style="display: none">乙</p></div><div itemprop=articleBody>丙</div><p hidden>丁')
     comments = 1 << list(MEANINGS).index("comments")
     assert [page.mask[block.box] for block in page.blocks] == [comments, HIDDEN, ARTICLE_BODY, HIDDEN]
     assert page.around[page.blocks[1].box] == comments | HIDDEN
 
 
-def test_boxes_of_one_form_share_a_path() -> None:
+def test_boxes_with_same_tag_and_class_share_a_path() -> None:
     page = read("<ul><li class=a>甲<li class=a>乙<li class=b>丙</ul><ol><li class=a>丁</ol>")
     first, second, other_class, other_place = (page.path[block.box] for block in page.blocks)
     assert first == second
     assert len({first, other_class, other_place}) == 3
 
 
-def test_pictures_stand_before_the_block_that_follows_them() -> None:
+def test_picture_precedes_the_following_block() -> None:
     page = read("<p>甲<p><img src=a><p>乙<p>丙<img src=b>")
     assert [(node.get("src"), number) for node, _, number in page.pictures] == [("a", 1), ("b", 2)]
 
 
-def test_a_link_that_was_never_closed_links_nothing() -> None:
+def test_unclosed_link_is_ignored() -> None:
     long = TEXT * (LONGEST_LINK // len(TEXT))
     page = read(f"<p><a href=/x>甲</a></p><div><a href=/>乙<p>{long}</p><p>{long}</p></div>")
     assert page.blocks[0].linked == 1
@@ -75,17 +75,17 @@ def test_a_link_that_was_never_closed_links_nothing() -> None:
     assert all(block.linked == block.length for block in short.blocks), "a teaser is a link around two lines"
 
 
-def test_of_an_endless_page_the_beginning_is_read() -> None:
+def test_page_is_cut_at_max_blocks() -> None:
     page = read("<div><p>甲</p>" * (MAX_BLOCKS + 100))
     assert len(page.blocks) == page.end[0] == MAX_BLOCKS
 
 
-def test_of_lines_in_one_pre_as_many_are_read_as_of_paragraphs() -> None:
+def test_pre_lines_count_towards_max_blocks() -> None:
     page = read("<pre>" + "甲\n" * (MAX_BLOCKS + 100) + "</pre><p>乙</p>")
     assert len(page.blocks) == page.end[0] == MAX_BLOCKS
 
 
-def test_of_an_endless_text_the_beginning_is_read() -> None:
+def test_page_is_cut_at_max_chars() -> None:
     page = read(f"<p>{'字' * (MAX_CHARS - 2)}</p><p>一二三四</p><p>五</p>")
     assert [block.text[-2:] for block in page.blocks] == ["字字", "一二"]
     assert page.end[0] == 2
@@ -104,8 +104,8 @@ TREES = st.recursive(
 )
 
 
-def above(page: Blocks, box: int) -> set[int]:
-    """The box and all around it."""
+def ancestors(page: Blocks, box: int) -> set[int]:
+    """Return the box and all its ancestors."""
     held = set()
     while box >= 0:
         held.add(box)
@@ -116,28 +116,28 @@ def above(page: Blocks, box: int) -> set[int]:
 @given(TREES)
 def test_ranges_hold_the_blocks_of_their_boxes(html: str) -> None:
     page = read(html)
-    around = [above(page, block.box) for block in page.blocks]
+    around = [ancestors(page, block.box) for block in page.blocks]
     for box in range(len(page.nodes)):
         assert list(range(page.start[box], page.end[box])) == [number for number, held in enumerate(around) if box in held]
 
 
 @given(TREES)
-def test_lines_do_not_depend_on_who_reads_them(html: str) -> None:
+def test_lines_equal_dom_lines(html: str) -> None:
     body = next(dom.parse_html(f"<body>{html}").iter("body"))
     assert read_blocks(body).texts == dom.lines_of(body)
 
 
 @given(TREES)
-def test_figures_of_a_block_fit_its_text(html: str) -> None:
+def test_block_counts_fit_its_text(html: str) -> None:
     for block in read(html).blocks:
         assert block.length == len("".join(block.text.split()))
         assert 0 <= block.linked <= block.length
         assert 0 <= block.bold <= block.length
 
 
-def test_made_up_pages_have_the_lines_that_the_house_reads() -> None:
+def test_made_up_page_lines_equal_dom_lines() -> None:
     for made_up in made_up_pages(40, 78):
         body = next(dom.from_text(made_up.html).root.iter("body"))
         for control in [node for node in body.iter() if node.tag in NEVER]:
-            control.drop_tree()  # what stands on buttons is text to the house, and none of a body
+            control.drop_tree()  # ``lines_of`` keeps the text of buttons and other controls, ``read_blocks`` does not
         assert read_blocks(body).texts == dom.lines_of(body), made_up.id

@@ -1,4 +1,4 @@
-"""From how likely each block is to the body: the rules that bring the answers together."""
+"""Rules that turn the probability of each block into the body."""
 
 from __future__ import annotations
 
@@ -55,26 +55,26 @@ def marks(kept: np.ndarray) -> str:
     return "".join("+" if one else "." for one in kept)
 
 
-def test_even_odds_are_enough_where_the_model_is_sure() -> None:
+def test_half_probability_suffices_on_confident_page() -> None:
     assert chosen([1.0, 0.5, 0.49, 0.02], [BEST_CHARS, 100, 100, 100]) == [True, True, False, False]
 
 
-def test_a_page_of_which_the_model_is_shy_has_its_own_measure() -> None:
+def test_unconfident_page_has_a_relative_threshold() -> None:
     best = 0.4
     assert chosen([best, SHY * best + 0.01, SHY * best - 0.01], [BEST_CHARS, 200, 200]) == [True, True, False]
 
 
-def test_below_the_least_nothing_is_text() -> None:
+def test_blocks_below_minimum_are_never_chosen() -> None:
     assert chosen([LEAST - 0.01] * 3, [500] * 3) == [False] * 3
 
 
-def test_one_sure_line_does_not_hush_a_shy_page() -> None:
-    """The measure is the mean over the likeliest characters, not their best."""
+def test_one_confident_line_does_not_raise_the_threshold() -> None:
+    """The reference is the mean over the most likely characters, not the maximum."""
     assert chosen([0.9, 0.3, 0.3], [10, 400, 400]) == [True, True, True]
 
 
 def filled(kept: str, likely: list[float], length: list[int], **columns: list[float]) -> str:
-    """The lines with those between them; of the columns that are not named no line has anything."""
+    """Return the flags after filling gaps; columns that are not given are zero on every line."""
     rows = {name: [0.0] * len(kept) for name in INNER} | {"counted": [1.0] * len(kept)} | columns
     table = Table(INNER, np.array([rows[name] for name in INNER], dtype=np.float32), np.array(length, dtype=np.float32))
     return marks(with_gaps(flags(kept), np.array(likely, dtype=np.float32), table))
@@ -84,7 +84,7 @@ def filled(kept: str, likely: list[float], length: list[int], **columns: list[fl
     ("length", "likely", "kept"),
     [(GAP_CHARS, 0.2, "+++"), (GAP_CHARS + 1, 0.2, "+.+"), (GAP_CHARS, 0.05, "+.+")],
 )
-def test_a_short_line_between_text_is_text(length: int, likely: float, kept: str) -> None:
+def test_short_line_between_text_is_filled(length: int, likely: float, kept: str) -> None:
     link = [0.0, 1.0, 0.0]
     assert filled("+.+", [0.9, likely, 0.9], [BEST_CHARS, length, BEST_CHARS], linked=link) == kept
     assert filled("++.", [0.9, 0.9, likely], [BEST_CHARS, BEST_CHARS, length]) == "++.", "at the end it is between nothing"
@@ -94,7 +94,7 @@ LONG = [400, 60, 100, 400]
 
 
 @pytest.mark.parametrize("column", ["linked", "around_picture", "in_figure", "climb"])
-def test_a_longer_gap_closes_where_it_is_text_of_the_same_box(column: str) -> None:
+def test_longer_gap_is_filled_only_within_the_same_box(column: str) -> None:
     likely = [0.9, INNER_LEAST + 0.01, INNER_LEAST, 0.9]
     assert filled("+..+", likely, LONG) == "++++"
     assert filled("+..+", likely, LONG, **{column: [0, 0, 1, 0]}) == "+..+"
@@ -103,7 +103,7 @@ def test_a_longer_gap_closes_where_it_is_text_of_the_same_box(column: str) -> No
     assert filled("+..+", likely, [400, 60, 110, 400]) == "+..+", f"more than {INNER_SHARE} of the text"
 
 
-def test_headings_within_the_text_are_text() -> None:
+def test_headings_within_text_are_included() -> None:
     likely, length = [0.2, 0.9, 0.2, 0.01, 0.9, 0.2], [10, 90, 10, 90, 90, 10]
     kinds = [1, 0, 1, 0, 0, 1]
     assert filled(".+..+.", likely, length, kind_heading=kinds) == ".++.+."
@@ -118,7 +118,7 @@ def listed(kept: str, likely: float = 0.3, item: str = "<li>一项内容</li>") 
 
 
 @pytest.mark.parametrize(("kept", "whole"), [("+...+", "+++++"), ("..+..", ".+++."), ("+....", "++++."), ("....+", ".++++")])
-def test_a_list_that_touches_text_belongs_to_it_whole(kept: str, whole: str) -> None:
+def test_list_next_to_text_is_included_as_a_unit(kept: str, whole: str) -> None:
     assert listed(kept) == whole
 
 
@@ -128,16 +128,16 @@ LINK = "<li><a href=/>一条新闻</a></li>"
 @pytest.mark.parametrize(
     ("likely", "item"), [(0.05, "<li>一项内容</li>"), (0.3, LINK), (0.3, "<p>一行</p>")], ids=["unlikely", "links", "lines"]
 )
-def test_lists_of_something_else_stay_out(likely: float, item: str) -> None:
+def test_unrelated_lists_stay_out(likely: float, item: str) -> None:
     assert listed("+...+", likely, item) == "+...+"
 
 
-def test_a_list_far_from_text_stays_out() -> None:
+def test_list_far_from_text_stays_out() -> None:
     page = read(f"<ul>{'<li>一项内容</li>' * 3}</ul><p>甲</p><p>{ONE}</p>")
     assert marks(with_lists(flags("....+"), np.full(5, 0.3, dtype=np.float32), page)) == "....+"
 
 
-def test_a_block_that_holds_the_text_once_more_goes() -> None:
+def test_block_that_repeats_the_text_is_removed() -> None:
     paragraphs = [f"第{number}段：{ONE}" * 4 for number in range(4)]
     copy = "".join(paragraphs)
     assert min(map(len, paragraphs)) >= COPIED_CHARS
@@ -148,14 +148,14 @@ def test_a_block_that_holds_the_text_once_more_goes() -> None:
     assert marks(without_copies(flags("+...+"), page)) == "+...+", "it holds more than this"
 
 
-def test_a_quote_from_the_text_is_no_copy() -> None:
+def test_quote_from_the_text_is_kept() -> None:
     page = read(f"<p>{ONE}{TWO}{THREE}</p><p>{ONE}</p>")
     assert marks(without_copies(flags("++"), page)) == "++"
     short = read(f"<p>{ONE}{TWO}</p><p>{ONE}</p><p>{TWO}</p>")
     assert marks(without_copies(flags("+++"), short)) == "+++", "a summary may repeat"
 
 
-def test_a_page_of_long_paragraphs_is_read_in_time() -> None:
+def test_copies_search_is_linear_on_long_paragraphs() -> None:
     page = read("".join(f"<p>第{number}段：{f'{number}{ONE}' * 20}</p>" for number in range(6000)))
     number = len(page.blocks)
     assert number > 500, "as many as MAX_CHARS lets through"
@@ -163,7 +163,7 @@ def test_a_page_of_long_paragraphs_is_read_in_time() -> None:
     assert count_calls(without_copies, np.ones(number, dtype=bool), page) < 400 * number
 
 
-def test_short_links_at_the_ends_go() -> None:
+def test_short_links_at_both_ends_are_removed() -> None:
     loose, long = "<p><a href=/>返回首页</a></p>", f"<p><a href=/>{'长' * (LOOSE_CHARS + 1)}</a></p>"
     page = read(f"{loose}{loose}<p>{ONE}</p>{loose}<p>{TWO}</p>{loose}")
     assert marks(without_loose_ends(flags("++++++"), page)) == "..+++."
@@ -171,7 +171,7 @@ def test_short_links_at_the_ends_go() -> None:
     assert marks(without_loose_ends(flags("+."), read(loose * 2))) == "+.", "one line remains"
 
 
-def test_the_imprint_behind_the_text_is_none_of_it() -> None:
+def test_imprint_after_text_is_removed() -> None:
     imprint = "<div>版权所有 滨海新闻网 未经书面授权，不得转载。京ICP备00000000号</div>"
     page = read(f"<p>{ONE}</p>{imprint}")
     assert marks(without_loose_ends(flags("++"), page)) == "+."
@@ -188,17 +188,17 @@ def body(html: str, heading: str | None = TITLE) -> Body:
     return find_body(next(dom.parse_html(f"<body>{html}").iter("body")), heading)
 
 
-def test_the_body_is_found() -> None:
+def test_body_is_found() -> None:
     links = "".join(f"<li><a href=/{number}>另一条新闻的标题在这里</a></li>" for number in range(9))
     found = body(f"<div class=nav><a href=/>首页</a></div>{EASY}<div class=related><ul>{links}</ul></div>")
     assert found.lines == [ONE, TWO, THREE]
 
 
-def test_confidence_tells_easy_pages_from_doubtful_ones() -> None:
+def test_confidence_ranks_easy_pages_above_doubtful() -> None:
     assert 0 <= body(DOUBTFUL, None).confidence < body(EASY).confidence <= 1
 
 
-def test_furniture_makes_a_page_no_surer() -> None:
+def test_unlikely_blocks_do_not_change_confidence() -> None:
     page = read(f"<p>{ONE}</p><p>{TWO}</p>")
     long = read(f"<p>{ONE}</p><p>{TWO}</p>" + f"<p>{THREE}</p>" * 50)
     sure = Body(page, flags("++"), np.array([0.8, 0.6], dtype=np.float32))
@@ -213,7 +213,7 @@ def test_an_empty_page_has_an_empty_body() -> None:
 
 
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=12))
-def test_any_answers_make_a_body(likely: list[float]) -> None:
+def test_any_probabilities_make_a_valid_body(likely: list[float]) -> None:
     page = read("".join(f"<li>第{number}项内容</li>" for number in range(len(likely))))
     found = decide(page, np.array(likely, dtype=np.float32), features(page, None, None))
     assert 0 <= found.confidence <= 1

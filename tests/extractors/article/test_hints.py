@@ -1,4 +1,4 @@
-"""What elements say of themselves."""
+"""Hints in the names, tags and attributes of elements."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def meanings(name: str) -> set[str]:
         ("css-1x2y3z", set()),
     ],
 )
-def test_names_mean_what_they_usually_mean(name: str, expected: set[str]) -> None:
+def test_usual_names_have_their_meaning(name: str, expected: set[str]) -> None:
     assert meanings(name) == expected
 
 
 @pytest.mark.parametrize(("name", "not_meant"), [("upload", "side"), ("loader", "side"), ("context", "body"), ("biology", "author")])
-def test_words_that_merely_look_alike_mean_nothing(name: str, not_meant: str) -> None:
+def test_similar_words_have_no_meaning(name: str, not_meant: str) -> None:
     assert not_meant not in meanings(name)
 
 
-def test_words_in_camel_case_are_words() -> None:
+def test_camel_case_names_are_split() -> None:
     assert meanings("mainContent") == meanings("main-content") == {"body"}
 
 
-def test_of_endless_names_the_beginning_counts() -> None:
+def test_long_names_are_truncated() -> None:
     assert named("x" * MAX_NAME_CHARS + " comment") == 0
 
 
-def test_every_bit_has_a_name_of_its_own() -> None:
+def test_each_bit_is_unique() -> None:
     assert len(MEANINGS) <= 16, "tags begin at bit 16"
     assert len(TAG_NAMES) == 13
     assert all(mask.bit_count() == 1 and mask >= 1 << 16 for mask in TAG_MASK.values())
@@ -73,7 +73,7 @@ def test_every_bit_has_a_name_of_its_own() -> None:
         (HIDDEN | BODY, True),
     ],
 )
-def test_asides_are_told_by_what_they_say(mask: int, aside: bool) -> None:
-    """A name that means the body beats one that means an aside; a tag or a hidden box is beaten by no name."""
+def test_aside_masks(mask: int, aside: bool) -> None:
+    """A name for the body outweighs a name for an aside, but not an aside's tag or a hidden box."""
     assert says_aside(mask) is aside
     assert says_aside(np.array([mask, mask])).tolist() == [aside, aside]

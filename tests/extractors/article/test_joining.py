@@ -1,4 +1,4 @@
-"""Pages become one article: in order, nothing twice, and what is no further page stays out."""
+"""Joining the pages of an article: order, duplicates, and pages that do not belong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def page(*lines: str, title: str = "古镇修路", **more: object) -> Extraction
 URLS = ("http://a.example/1.html", "http://a.example/1_2.html", "http://a.example/1_3.html")
 
 
-def test_texts_html_and_pictures_stand_in_order() -> None:
+def test_text_html_and_images_keep_page_order() -> None:
     first = page(LINES[0], title="古镇修路（第1页）", published=WHEN, images=(Image("http://a.example/1.jpg"),))
     second = page(
         LINES[1], title="古镇修路（第2页）", author="周小青", images=(Image("http://a.example/1.jpg"), Image("http://a.example/2.jpg"))
@@ -36,12 +36,12 @@ def test_texts_html_and_pictures_stand_in_order() -> None:
     assert found.pages == URLS[:2]
 
 
-def test_one_page_stays_what_it_is() -> None:
+def test_single_page_is_returned_unchanged() -> None:
     one = page(LINES[0], title="古镇修路 (2)")
     assert joining.join([one], URLS[:1]) is one
 
 
-def test_what_every_page_says_stands_once() -> None:
+def test_lines_of_every_page_appear_once() -> None:
     lead = "核心提示：古镇的路修好了，来看的人很多。"
     pages = [page(lead, *LINES[:3], EDITOR), page(lead, *LINES[3:6], EDITOR), page(lead, *LINES[6:], EDITOR)]
     found = joining.join(pages, URLS)
@@ -51,13 +51,13 @@ def test_what_every_page_says_stands_once() -> None:
     assert (found.html.count(lead), found.html.count(EDITOR)) == (1, 1)
 
 
-def test_the_paragraph_that_two_pages_share_stands_once() -> None:
+def test_overlapping_paragraph_appears_once() -> None:
     found = joining.join([page(*LINES[:4]), page(*LINES[3:6])], URLS[:2])
     assert found.text is not None
     assert found.text.split("\n") == list(LINES[:6])
 
 
-def test_a_short_line_that_comes_back_in_the_text_stays() -> None:
+def test_repeated_short_line_in_text_is_kept() -> None:
     found = joining.join([page(LINES[0], "他笑了。", LINES[1]), page(LINES[2], "他笑了。", LINES[3])], URLS[:2])
     assert found.text is not None
     assert found.text.count("他笑了。") == 2
@@ -77,7 +77,7 @@ def test_a_short_line_that_comes_back_in_the_text_stays() -> None:
         ("<div><p>后文是<b>他</b>周小青</p></div>", None),
     ],
 )
-def test_html_loses_whole_lines_alone(html: str, left: str | None) -> None:
+def test_html_drops_only_complete_repeated_lines(html: str, left: str | None) -> None:
     second = Extraction(title="古镇修路", text=f"周小青\n{LINES[1]}", html=html)
     found = joining.join([page("周小青", LINES[0]), second], URLS[:2])
     assert found.html is not None
@@ -88,7 +88,7 @@ def test_html_loses_whole_lines_alone(html: str, left: str | None) -> None:
     "line",
     ["上一页 1 2 3 下一页", "下一页", "[1] [2] [3]", "首页 上一页 1 2 下一页 末页", "共3页 第2页", "Previous 1 2 Next", "在本页阅读全文"],
 )
-def test_a_line_that_is_a_pager_is_left_out(line: str) -> None:
+def test_pager_line_is_removed(line: str) -> None:
     found = joining.join([page(LINES[0], line), page(LINES[1], line)], URLS[:2])
     assert found.text == f"{LINES[0]}\n{LINES[1]}"
     assert found.html is not None
@@ -96,7 +96,7 @@ def test_a_line_that_is_a_pager_is_left_out(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["2012", "3-0", "第2页上写着古镇的名字。", "58 60", "1.5%", "下一页的故事"])
-def test_lines_that_only_look_like_pagers_stay(line: str) -> None:
+def test_pager_like_lines_are_kept(line: str) -> None:
     found = joining.join([page(LINES[0], line, LINES[1]), page(LINES[2])], URLS[:2])
     assert found.text is not None
     assert line in found.text.split("\n")
@@ -118,7 +118,7 @@ def test_lines_that_only_look_like_pagers_stay(line: str) -> None:
         ("第2页", "第2页"),
     ],
 )
-def test_page_marks_go_off_the_title(written: str, plain: str) -> None:
+def test_page_number_is_removed_from_title(written: str, plain: str) -> None:
     assert joining.join([page(LINES[0], title=written), page(LINES[1])], URLS[:2]).title == plain
 
 
@@ -137,11 +137,11 @@ def test_page_marks_go_off_the_title(written: str, plain: str) -> None:
         (page("Well done.", title="Comments on: Roads mended"), "comments"),
     ],
 )
-def test_what_is_no_further_page(found: Extraction, reason: str | None) -> None:
+def test_reasons_against_a_further_page(found: Extraction, reason: str | None) -> None:
     assert joining.why_not([page(*LINES[:2]), page(*LINES[2:4])], found) == reason
 
 
-def test_a_photo_story_has_the_same_words_on_every_page() -> None:
+def test_photo_story_pages_may_share_text() -> None:
     first, second = (page(LINES[0], images=(Image(f"http://a.example/{number}.jpg"),)) for number in (1, 2))
     assert joining.why_not([first], second) is None
     assert joining.why_not([first, second], second) == "repeats"
@@ -152,12 +152,12 @@ def test_a_photo_story_has_the_same_words_on_every_page() -> None:
     assert (found.html.count("<img"), found.html.count(LINES[0]), len(found.images)) == (1, 1, 2)
 
 
-def test_an_article_about_comments_has_further_pages() -> None:
+def test_article_about_comments_may_have_further_pages() -> None:
     title = "网友评论古镇修路"
     assert joining.why_not([page(*LINES[:2], title=title)], page(*LINES[2:4], title=f"{title}（2）")) is None
 
 
-def test_the_whole_holds_the_first_page_and_more() -> None:
+def test_single_page_version_must_contain_first_page() -> None:
     first = page(*LINES[:4], "下一页", published=WHEN)
     assert joining.is_whole(first, page(*LINES))
     assert not joining.is_whole(first, page(*LINES[:4]))
@@ -167,6 +167,6 @@ def test_the_whole_holds_the_first_page_and_more() -> None:
     assert (found.text, found.title, found.published) == ("\n".join(LINES), "古镇修路", WHEN)
 
 
-def test_lines_made_to_be_slow_are_read_in_time() -> None:
+def test_adversarial_lines_take_linear_time() -> None:
     with ends():
         joining.join([page("1" * 79 + "x", "1 " * 39 + "x", title="（" * 100_000 + "1"), page(" " * 200_000 + "x", *LINES)], URLS[:2])

@@ -1,4 +1,4 @@
-"""Markdown of an article says the same as its HTML: it is turned into HTML again and compared, element by element."""
+"""Round trip of an article's HTML through Markdown, compared element by element."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = """<title>滨海新线今晨通车_滨海网</title><h1>滨海新线今�
 
 
 def again(markdown: str) -> str:
-    """Markdown as HTML, without white space between elements."""
+    """Render Markdown as HTML, without white space between elements."""
     return re.sub(r">\s+<|(?<=<br />)\n|\n(?=<ul>)", lambda found: "><" if ">" in found[0] else "", READER.render(markdown)).strip()
 
 
@@ -41,7 +41,7 @@ def again(markdown: str) -> str:
         '<p><img src="https://a.example/1.jpg" alt="列车 [一]" /></p><p>图：首班列车</p>',
     ],
 )
-def test_what_markdown_can_say_comes_back(html: str) -> None:
+def test_supported_elements_round_trip(html: str) -> None:
     assert again(markdown_of(html)) == html
 
 
@@ -50,11 +50,11 @@ def test_what_markdown_can_say_comes_back(html: str) -> None:
     ["# 不是标题", "1. 不是列表", "- 不是列表", "+ 加号", "&gt; 不是引文",
      "a * b * c _d_ [e](f) `g`", "--- 横线", "===", "\\ 反斜线 \\*", "&lt;b&gt; 不是元素", "~~~ 不是代码", "&amp;copy; 不是符号"],
 )  # fmt: skip
-def test_text_stays_text(text: str) -> None:
+def test_special_characters_in_text_are_escaped(text: str) -> None:
     assert again(markdown_of(f"<p>{text}</p>")) == f"<p>{text}</p>"
 
 
-def test_what_markdown_cannot_say_is_written_with_what_it_has() -> None:
+def test_unsupported_elements_are_approximated() -> None:
     assert markdown_of("<p><b>注意：</b>各站</p>") == "注意：各站"
     assert markdown_of("<p>见<a href='https://a.example/'><br>公告<br></a></p><p><a href='https://a.example/'><br></a></p>") == (
         "见[公告](https://a.example/)"
@@ -71,7 +71,7 @@ def test_what_markdown_cannot_say_is_written_with_what_it_has() -> None:
     )
 
 
-def test_elements_within_elements_cost_no_more_than_their_text() -> None:
+def test_nested_elements_do_not_multiply_output() -> None:
     for opened, closed in (
         ("<dl><dd>", "</dd></dl>"),
         ("<table><tr><td>", "</td></tr></table>"),
@@ -83,7 +83,7 @@ def test_elements_within_elements_cost_no_more_than_their_text() -> None:
         assert len(written) < 1000
 
 
-def test_an_article_of_the_library_as_markdown() -> None:
+def test_library_article_as_markdown() -> None:
     written = newsportal.markdown(newsportal.extract(PAGE, "https://a.example/p/1.html"))
     assert written.startswith("# 滨海新线今晨通车\n\n今天早上六点")
     assert "## 票价\n\n全程票价**六元**，学生半价" in written

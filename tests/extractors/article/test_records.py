@@ -1,4 +1,4 @@
-"""Comments, teasers and lists are found by their repeating form, paragraphs are not taken for them."""
+"""Detection of comments, teasers and lists by their repeated form; paragraphs are not records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXT = "这是一个足够长的句子，它还会继续下去。"
 
 
 def found(html: str) -> dict[str, NDArray[np.float32]]:
-    """Each figure for each block."""
+    """Return each feature's values by its name."""
     page = read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
     return dict(zip(NAMES, features(page, None, None).of(NAMES), strict=True))
 
@@ -34,19 +34,19 @@ def test_comments_are_records_with_dates_and_links() -> None:
     assert np.allclose(rows["record_lines"][1:], np.log1p(3 + 1))
 
 
-def test_what_lies_deeper_in_a_record_belongs_to_it() -> None:
+def test_nested_lines_belong_to_their_record() -> None:
     teasers = "".join(f"<div class=teaser><div><h3>标题{number}</h3></div><div><div><p>{TEXT}</p></div></div></div>" for number in range(3))
     assert (found(f"<div>{teasers}</div>")["records"] > 0).all()
 
 
-def test_paragraphs_are_alike_but_no_records() -> None:
+def test_paragraphs_are_alike_but_not_records() -> None:
     rows = found(f"<div>{f'<p>{TEXT}</p>' * 6}</div>")
     assert not rows["records"].any()
     assert np.allclose(rows["alike"], np.log1p(6))
     assert rows["alike_share"].tolist() == [1.0] * 6
 
 
-def test_two_columns_are_no_records() -> None:
+def test_two_columns_are_not_records() -> None:
     column = f"<div class=column><p>{TEXT}</p><p>{TEXT}</p></div>"
     assert not found(column * 2)["records"].any()
     assert found(column * 3)["records"].all()
@@ -57,7 +57,7 @@ def test_boxes_of_other_classes_are_not_alike() -> None:
     assert not rows["records"].any()
 
 
-def test_empty_boxes_count_for_nothing() -> None:
+def test_empty_boxes_are_ignored() -> None:
     page = read_blocks(next(dom.parse_html("<body><div></div><div></div><div></div><p>甲</p>").iter("body")))
     lines = np.array([1.0, 0, 0, 0, 1])
     rows = find_records(page, lines, lines, np.zeros(5), np.zeros(5))

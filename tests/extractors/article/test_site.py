@@ -1,4 +1,4 @@
-"""Lines that stand on several pages of a site are the site's, and bodies stay whole."""
+"""Lines that several pages of a site share are boilerplate; bodies are kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page(name: str, *more: str) -> list[str]:
     return ["首页 财经 体育", name, sentence(name), sentence(f"后来{name}"), *more]
 
 
-def test_a_line_of_two_pages_is_the_site_s() -> None:
+def test_line_on_two_pages_is_boilerplate() -> None:
     known = SiteKnowledge()
     known.learn(f"{SITE}a", page("滨海新线", NOTICE))
     known.learn(f"{SITE}b", page("东站改造", NOTICE))
@@ -34,7 +34,7 @@ def test_a_line_of_two_pages_is_the_site_s() -> None:
     assert known.repeated(f"{SITE}a", [f" {NOTICE[:4]}\u3000{NOTICE[4:]} ", *body[:2]]) == {f" {NOTICE[:4]}\u3000{NOTICE[4:]} "}
 
 
-def test_one_page_or_another_site_says_nothing() -> None:
+def test_single_page_or_other_site_gives_no_evidence() -> None:
     known = SiteKnowledge()
     known.learn(f"{SITE}a", page("滨海新线", NOTICE))
     known.learn("https://other.example/b", page("东站改造", NOTICE))
@@ -43,7 +43,7 @@ def test_one_page_or_another_site_says_nothing() -> None:
     assert known.repeated(f"{SITE.replace('www.', '')}c", [sentence("码头"), NOTICE]) == {NOTICE}
 
 
-def test_the_same_article_is_no_witness() -> None:
+def test_copies_of_the_same_article_give_no_evidence() -> None:
     known = SiteKnowledge()
     for address in ("a", "print/a"):
         known.learn(f"{SITE}{address}", page("滨海新线"))
@@ -62,7 +62,7 @@ def test_the_same_article_is_no_witness() -> None:
         ("a#top", "a#2"),
     ],
 )
-def test_another_page_of_the_article_is_no_witness(first: str, second: str) -> None:
+def test_other_page_of_the_article_gives_no_evidence(first: str, second: str) -> None:
     assert stem(SITE + first) == stem(SITE + second)
     known = SiteKnowledge()
     lead = sentence("编者按")
@@ -70,7 +70,7 @@ def test_another_page_of_the_article_is_no_witness(first: str, second: str) -> N
     assert known.repeated(SITE + first, [lead, sentence("东站"), sentence("码头")]) == frozenset()
 
 
-def test_other_articles_have_other_stems() -> None:
+def test_different_articles_have_different_stems() -> None:
     assert len({stem(SITE + name) for name in ("a/123.html", "a/124.html", "view.jsp?id=7", "view.jsp?id=8", "2024/article-1203")}) == 5
 
 
@@ -79,20 +79,20 @@ def body_of(name: str, *more: str) -> list[str]:
 
 
 def learn(known: SiteKnowledge, name: str, body: list[str], *around: str, title: str | None = None) -> None:
-    """The page of an article called ``name`` that was read."""
+    """Learn the page of an article called ``name``."""
     heading = title or f"{name}有了新进展"
     known.learn(f"{SITE}{name}00", ["首页 财经 体育", heading, *body, *around], heading, body)
 
 
-def test_a_report_that_grew_keeps_what_the_first_news_said() -> None:
-    """The first two lines are a small part of the report, and all of the 快讯."""
+def test_update_of_a_brief_keeps_shared_lines() -> None:
+    """The first two lines are a small part of the report and the whole 快讯."""
     known = SiteKnowledge()
     first = body_of("码头")[:2]
     learn(known, "码头快讯", first, NOTICE)
     assert known.repeated(f"{SITE}码头全文", [*body_of("码头"), *body_of("后来"), NOTICE], "码头恢复通航：全文") == frozenset()
 
 
-def test_pages_of_a_live_blog_keep_what_they_share() -> None:
+def test_live_blog_pages_keep_shared_posts() -> None:
     known = SiteKnowledge()
     posts = [sentence(f"第{number}场") for number in range(40)]
     for hour in range(3):
@@ -100,7 +100,7 @@ def test_pages_of_a_live_blog_keep_what_they_share() -> None:
     assert known.repeated(f"{SITE}直播x", posts[15:25], "直播第3小时") == frozenset()
 
 
-def test_parts_of_a_standing_column_keep_their_tables() -> None:
+def test_recurring_column_keeps_its_table() -> None:
     known = SiteKnowledge()
     rows = ["大白菜 一斤一块二", "土豆 一斤两块", NOTICE]
     learn(known, "周一", body_of("周一", *rows), title="今日菜价")
@@ -108,7 +108,7 @@ def test_parts_of_a_standing_column_keep_their_tables() -> None:
     assert known.repeated(f"{SITE}周二", body_of("周二", *rows), "码头的路") == set(rows)
 
 
-def test_a_lead_that_other_pages_show_as_a_teaser_stays() -> None:
+def test_lead_shown_as_teaser_elsewhere_is_kept() -> None:
     known = SiteKnowledge()
     body = body_of("码头", NOTICE)
     for name in ("东站", "航线", "新线"):
@@ -117,7 +117,7 @@ def test_a_lead_that_other_pages_show_as_a_teaser_stays() -> None:
     assert known.repeated(f"{SITE}y", body, "另一个标题") == {NOTICE, body[0]}
 
 
-def test_one_page_alone_is_not_believed_of_a_paragraph_or_of_many_lines() -> None:
+def test_one_page_is_weak_evidence_for_long_or_many_lines() -> None:
     known = SiteKnowledge()
     background = "码头建成于六十年前。" * 12
     facts = ["地点：东海码头边", "时间：三月五日晚", "票价：二十元一位", "电话：零二一一二三四"]
@@ -131,16 +131,16 @@ def test_one_page_alone_is_not_believed_of_a_paragraph_or_of_many_lines() -> Non
     assert known.repeated(f"{SITE}y", body_of("丙", *body_of("后来"), background, *facts)) == {background, *facts}
 
 
-def test_short_lines_and_lines_of_few_pages_stay() -> None:
+def test_short_and_rare_lines_are_kept() -> None:
     known = SiteKnowledge()
     dateline = "新华社北京三月五日电"
     for number in range(6):
         known.learn(f"{SITE}x{number}00", page(f"事件{number}", "广告", SHARE, *([dateline] if number == 0 else [])))
     body = [dateline, "广告", sentence("码头"), sentence("航线"), SHARE]
-    assert known.repeated(f"{SITE}y", body) == {SHARE}  # the dateline: one witness of six
+    assert known.repeated(f"{SITE}y", body) == {SHARE}  # the dateline is on one of six pages only
 
 
-def test_what_is_learnt_again_replaces_itself() -> None:
+def test_relearned_page_replaces_its_lines() -> None:
     known = SiteKnowledge()
     known.learn(f"{SITE}b", page("东站改造", NOTICE))
     known.learn(f"{SITE}b", page("东站改造"))
@@ -153,19 +153,19 @@ def test_memory_is_bounded() -> None:
         for number in range(5):
             known.learn(f"https://{site}.example/x{number}00", page(f"{site}{number}", NOTICE, f"{site}{number} {SHARE}"))
     body = [sentence("码头"), sentence("航线"), NOTICE]
-    assert known.repeated("https://a.example/y", body) == frozenset()  # the site used longest ago
+    assert known.repeated("https://a.example/y", body) == frozenset()  # the least recently used site was dropped
     assert known.repeated("https://c.example/y", body) == {NOTICE}
-    assert known.repeated("https://c.example/y", [*body, f"c0 {SHARE}"]) == {NOTICE}  # the page seen longest ago
+    assert known.repeated("https://c.example/y", [*body, f"c0 {SHARE}"]) == {NOTICE}  # the oldest page was dropped
 
 
-def test_every_process_agrees() -> None:
-    """``hash()`` differs from process to process; what is remembered must not."""
+def test_hashes_are_equal_in_every_process() -> None:
+    """The builtin ``hash()`` is salted per process; stored hashes must not be."""
     code = "from newsportal.extractors.article.site import _hashes; print(_hashes(['本网声明']))"
     said = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
     assert len(said) == 1
 
 
-def test_threads_may_learn_and_ask_at_once() -> None:
+def test_concurrent_learning_and_lookup() -> None:
     known = SiteKnowledge(sites=3, pages=3)
 
     def work(number: int) -> frozenset[str]:
@@ -178,7 +178,7 @@ def test_threads_may_learn_and_ask_at_once() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.text(alphabet="甲乙ab ", max_size=12), max_size=8)), max_size=12))
-def test_only_lines_of_the_body_are_ever_named(pages: list[tuple[str, list[str]]]) -> None:
+def test_repeated_lines_are_a_subset_of_the_body(pages: list[tuple[str, list[str]]]) -> None:
     known = SiteKnowledge(pages=3)
     for name, lines in pages:
         known.learn(SITE + name, lines)
@@ -191,5 +191,5 @@ def test_only_lines_of_the_body_are_ever_named(pages: list[tuple[str, list[str]]
     ("url", "site"),
     [("https://www.A.example:8080/x", "a.example"), ("about:blank", None), ("http://[::1", None), ("file:///etc", None), ("", None)],
 )
-def test_the_site_of_an_address(url: str, site: str | None) -> None:
+def test_site_of_url(url: str, site: str | None) -> None:
     assert site_of(url) == site

@@ -1,4 +1,4 @@
-"""What is known of sites can be kept from run to run, and a file that somebody else wrote is not believed."""
+"""Site knowledge is saved between runs; files from elsewhere are validated."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def known() -> SiteKnowledge:
     return knowledge
 
 
-def test_it_goes_on_where_it_was() -> None:
+def test_round_trip_keeps_knowledge() -> None:
     later = read_knowledge(write_knowledge(known()))
     assert write_knowledge(later) == write_knowledge(known())
     body = ["码头今天有了新的进展，当地的居民都在谈论它。", "记者从现场发回了报道，船班明天恢复。", NOTICE]
     assert later.repeated("https://a.example/other", body) == {NOTICE}
 
 
-def test_machines_of_either_order_of_bytes_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_independent_of_byte_order(monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = array("Q", [1, 2**40])
     monkeypatch.setattr("sys.byteorder", "big")
     assert list(site_module._swapped(swapped)) == [1 << 56, 1 << 16]
@@ -55,7 +55,7 @@ def test_machines_of_either_order_of_bytes_agree(monkeypatch: pytest.MonkeyPatch
         (("pages", 0, "lines"), "A" * 4 * 8 * 1000),
     ],
 )
-def test_a_broken_file_is_refused(where: tuple[str | int, ...], value: object) -> None:
+def test_corrupt_file_is_refused(where: tuple[str | int, ...], value: object) -> None:
     broken: object = json.loads(write_knowledge(known()))
     inner: object = broken
     for key in where[:-1]:
@@ -66,13 +66,13 @@ def test_a_broken_file_is_refused(where: tuple[str | int, ...], value: object) -
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{}", "[" * 100_000])
-def test_what_is_none_is_refused(text: str) -> None:
+def test_invalid_text_is_refused(text: str) -> None:
     with pytest.raises(LibraryError):
         read_knowledge(text)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 12), st.lists(st.text(max_size=5), max_size=4)), max_size=40))
-def test_whatever_is_learnt_can_be_kept(pages: list[tuple[int, int, list[str]]]) -> None:
+def test_any_knowledge_round_trips(pages: list[tuple[int, int, list[str]]]) -> None:
     knowledge = SiteKnowledge()
     for site, page, lines in pages:
         knowledge.learn(f"https://s{site}.example/x{page}00", lines)

@@ -1,4 +1,4 @@
-"""Layouts and templates: which pages agree, and where the text is. All pages are made up."""
+"""Layouts and templates: which pages match, and where their text is. All pages are made up."""
 
 from __future__ import annotations
 
@@ -54,42 +54,42 @@ def template(first: str, second: str) -> Template:
     return found
 
 
-def test_the_structure_is_the_layout_without_content_and_noise() -> None:
+def test_structure_omits_content_and_noise() -> None:
     assert read(html("滨海")).layout.structure == "body(div(div footer))" == read(html("东站", 7)).layout.structure
     assert read("<body><table><tr><td>短</td></tr></table></body>").layout.structure == "body"
 
 
 @pytest.mark.parametrize(("first", "second", "tag"), [(2, 9, "p"), (1, 30, "p"), (2, 9, "div"), (3, 4, "section")])
-def test_pages_agree_whatever_the_number_of_their_paragraphs(first: int, second: int, tag: str) -> None:
+def test_pages_match_with_any_number_of_paragraphs(first: int, second: int, tag: str) -> None:
     one, other = html("滨海", first, tag=tag), html("东站", second, tag=tag)
     found = template(one, other)
     assert lines(found, one) == [sentence(f"滨海{number}") for number in range(first)]
     assert lines(found, other) == [sentence(f"东站{number}") for number in range(second)]
 
 
-def test_more_links_pictures_and_empty_places_are_no_structure() -> None:
+def test_links_images_and_empty_boxes_are_ignored() -> None:
     extra = f"<ul><li>{sentence('列表')}</li></ul><img src=a.jpg><div class=ad><script>{sentence('x')}</script></div>{MENU}"
     assert compare(read(html("滨海", extra=extra)).layout, read(html("东站")).layout) is not None
 
 
-def test_equal_blocks_in_a_row_are_one() -> None:
-    """The price of paragraphs that are ``div``s: a block of the same shape right behind the text belongs to it."""
+def test_equal_adjacent_blocks_are_merged() -> None:
+    """A known cost of text in ``div``s: a block of the same shape directly after the text is included."""
     page = "<body><div><p>{}</p></div><div>{}</div></body>"
     found = template(page.format(sentence("甲"), sentence("评论一")), page.format(sentence("乙"), sentence("评论二")))
     assert found.structure == "body(div)"
     assert lines(found, page.format(sentence("丙"), sentence("评论三"))) == [sentence("丙"), sentence("评论三")]
 
 
-def test_other_trees_do_not_agree() -> None:
+def test_different_trees_do_not_match() -> None:
     table = f"<table><tr><td>{sentence('表格')}</td></tr></table>"
     assert compare(read(html("滨海", extra=table)).layout, read(html("东站")).layout) is None
 
 
-def test_pages_with_the_same_texts_teach_nothing() -> None:
+def test_identical_texts_give_no_template() -> None:
     assert compare(read(html("滨海")).layout, read(html("滨海")).layout) is None
 
 
-def test_what_both_pages_hold_is_not_the_content() -> None:
+def test_lines_shared_by_both_pages_are_excluded() -> None:
     extra = f"<p>{NOTICE}</p>"
     one = html("滨海", extra=extra)
     found = template(one, html("东站", extra=extra))
@@ -99,14 +99,14 @@ def test_what_both_pages_hold_is_not_the_content() -> None:
     assert lines(found, third) == [sentence("码头0"), sentence("码头1"), sentence("尾声")]
 
 
-def test_noise_and_blocks_without_data_are_left_out_of_the_content() -> None:
+def test_noise_and_shared_blocks_are_excluded_from_content() -> None:
     page = "<body><div id=a><p>{0}</p><div class=rel>{1}</div><p>{2}</p><div class=note>{3}</div></div></body>"
     one = page.format(sentence("甲"), MENU, sentence("乙"), NOTICE)
     found = template(one, page.format(sentence("丙"), MENU * 2, sentence("丁"), NOTICE))
     assert lines(found, one) == [sentence("甲"), sentence("乙")]
 
 
-def test_a_page_is_read_not_changed() -> None:
+def test_page_is_not_modified() -> None:
     root = dom.parse_html(html("滨海", extra=f"<p>{NOTICE}</p>{MENU}"))
     before = dom.html_of(root)
     page = survey(next(iter(root.iter("body"))))
@@ -115,7 +115,7 @@ def test_a_page_is_read_not_changed() -> None:
     assert dom.html_of(root) == before
 
 
-def test_templates_that_agree_are_joined() -> None:
+def test_matching_templates_are_joined() -> None:
     first = template(html("滨海", extra=f"<p>{NOTICE}</p>"), html("东站", extra=f"<p>{NOTICE}</p>"))
     second = template(html("码头"), html("航线"))
     assert first.agrees(second)
@@ -124,14 +124,14 @@ def test_templates_that_agree_are_joined() -> None:
     assert first.joined(second).shared == first.shared & second.shared
 
 
-def test_pages_beyond_measure_are_not_read() -> None:
+def test_oversized_pages_are_skipped() -> None:
     nested = "".join(f"<{('div', 'section')[n % 2]}>{sentence(str(n))}" + "</div></section>"[6 * (n % 2) :] for n in range(MAX_BLOCKS + 1))
     assert survey(next(iter(dom.parse_html(f"<body>{nested}</body>").iter("body")))) is None
     deep = dom.parse_html(f"<body>{'<div>' * 49_000}{sentence('底')}</body>")
     assert survey(next(iter(deep.iter("body")))) is not None
 
 
-def test_a_mark_is_a_hash_and_a_length() -> None:
+def test_mark_holds_hash_and_length() -> None:
     assert mark_of(" 甲 乙\n") == mark_of("甲乙") != mark_of("乙甲")
     assert (size_of(mark_of("甲乙")), size_of(mark_of("甲" * 70_000))) == (2, 65_535)
     code = "from newsportal.extractors.article.template import mark_of; print(mark_of('本网声明'))"
@@ -140,7 +140,7 @@ def test_a_mark_is_a_hash_and_a_length() -> None:
 
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Tags and parents in depth-first order."""
+    """Draw tags and parents in depth-first order."""
     tags, parents, open_ = ["body"], [-1], [0]
     for _ in range(draw(st.integers(0, 25))):
         del open_[draw(st.integers(1, len(open_))) :]
@@ -151,13 +151,13 @@ def trees(draw: st.DrawFn) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 @given(trees())
-def test_a_structure_that_is_written_can_be_read(tree: tuple[tuple[str, ...], tuple[int, ...]]) -> None:
+def test_structure_round_trip(tree: tuple[tuple[str, ...], tuple[int, ...]]) -> None:
     assert read_structure(written(*tree)) == tree
     assert path_to(len(tree[0]) - 1, *tree)[0] == "body"
 
 
 @given(st.text(alphabet="() bdiovy", max_size=30))
-def test_what_was_not_written_so_is_no_structure(text: str) -> None:
+def test_invalid_structure_is_refused(text: str) -> None:
     try:
         tree = read_structure(text)
     except ValueError:

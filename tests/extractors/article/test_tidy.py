@@ -1,4 +1,4 @@
-"""The body as markup: the kept text with its pictures, nothing else; and its lines stay lines."""
+"""Markup of the body: the chosen text with its images and nothing else, line by line."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ AD = "广告"
 
 
 def body_of(html: str, wanted: Callable[[Block], bool] = lambda block: AD not in block.text) -> Body:
-    """Every block is kept in which nothing is advertised."""
+    """Choose every block without an advertisement."""
     page = read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
     kept = np.array([wanted(block) for block in page.blocks], dtype=bool)
     return Body(page, kept, kept.astype(np.float32))
 
 
-def shown(body: Body) -> str:
-    """What readers get."""
+def sanitised(body: Body) -> str:
+    """Return the sanitised HTML of the body."""
     return sanitise(dom.html_of(tidied(body)), BASE)
 
 
@@ -46,8 +46,8 @@ def lines(html: str) -> list[str]:
         (f"<div><table><tr><td>甲</td></tr><tr><td>{AD}</td></tr></table></div>", "<p>甲</p>"),
     ],
 )
-def test_it_holds_the_kept_text_alone(html: str, expected: str) -> None:
-    assert shown(body_of(html)) == expected
+def test_markup_holds_only_chosen_text(html: str, expected: str) -> None:
+    assert sanitised(body_of(html)) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,22 +62,22 @@ def test_it_holds_the_kept_text_alone(html: str, expected: str) -> None:
         ("<font><div>甲</div><div>乙</div></font>", "<p>甲</p><p>乙</p>"),
     ],
 )
-def test_boxes_that_readers_do_not_get_become_paragraphs(html: str, expected: str) -> None:
-    assert shown(body_of(html)) == expected
+def test_unsupported_boxes_become_paragraphs(html: str, expected: str) -> None:
+    assert sanitised(body_of(html)) == expected
 
 
-def test_a_row_of_cells_keeps_its_table() -> None:
-    assert lines(shown(body_of("<table><tr><td>甲</td><td>乙</td></tr></table>"))) == ["甲", "乙"]
+def test_table_row_keeps_its_table() -> None:
+    assert lines(sanitised(body_of("<table><tr><td>甲</td><td>乙</td></tr></table>"))) == ["甲", "乙"]
 
 
-def test_lines_of_preformatted_text_stay() -> None:
-    kept = lines(shown(body_of(f"<pre>甲\n{AD}\n乙</pre>")))
+def test_preformatted_lines_are_kept() -> None:
+    kept = lines(sanitised(body_of(f"<pre>甲\n{AD}\n乙</pre>")))
     assert [line for line in kept if AD not in line] == ["甲", "乙"]
 
 
-def test_pictures_come_with_their_captions() -> None:
+def test_images_keep_their_captions() -> None:
     figure = f"<figure><img src=/i.jpg><figcaption>图：{AD}</figcaption></figure>"
-    html = shown(body_of(f"<div>{figure}<p>甲</p><p>乙</p>{figure}<p>丙</p></div>"))
+    html = sanitised(body_of(f"<div>{figure}<p>甲</p><p>乙</p>{figure}<p>丙</p></div>"))
     assert html.count("<img") == html.count("<figcaption>") == 2
     assert lines(html) == [f"图：{AD}", "甲", "乙", f"图：{AD}", "丙"]
 
@@ -92,18 +92,18 @@ def test_pictures_come_with_their_captions() -> None:
     ],
     ids=["share", "teaser", "long", "hidden"],
 )
-def test_pictures_of_other_things_stay_away(box: str) -> None:
-    assert "<img" not in shown(body_of(f"<div><p>甲</p>{box}<p>乙</p></div>"))
+def test_unrelated_images_are_removed(box: str) -> None:
+    assert "<img" not in sanitised(body_of(f"<div><p>甲</p>{box}<p>乙</p></div>"))
 
 
-def test_a_picture_far_above_the_text_is_none_of_it() -> None:
+def test_image_far_above_the_text_is_removed() -> None:
     far = "".join(f"<p>{AD}</p>" for _ in range(9))
-    assert "<img" not in shown(body_of(f"<div><p><img src=/x.jpg></p>{far}<p>甲</p><p>乙</p></div>"))
-    assert "<img" in shown(body_of(f"<div><p><img src=/x.jpg></p><p>{AD}</p><p>甲</p><p>乙</p></div>"))
+    assert "<img" not in sanitised(body_of(f"<div><p><img src=/x.jpg></p>{far}<p>甲</p><p>乙</p></div>"))
+    assert "<img" in sanitised(body_of(f"<div><p><img src=/x.jpg></p><p>{AD}</p><p>甲</p><p>乙</p></div>"))
 
 
-def test_pictures_deep_below_the_text_cost_no_more_than_their_number() -> None:
-    """A box that calls itself an advertisement keeps each picture out; the way from there up to the text is gone once."""
+def test_deep_images_take_linear_time() -> None:
+    """Boxes named as advertisements exclude their images; the path from them to the text is walked only once."""
 
     def page(pictures: int) -> Body:
         boxes = f"<div>{'<div>' * 500}{'<div class=ad><img src=/a.jpg></div>' * pictures}{'</div>' * 500}</div>"
@@ -113,14 +113,14 @@ def test_pictures_deep_below_the_text_cost_no_more_than_their_number() -> None:
     assert count_lines(tidied, many) < 4 * count_lines(tidied, few)
 
 
-def test_nothing_hidden_is_shown() -> None:
+def test_hidden_text_is_removed() -> None:
     hidden = f'<div style="display:none"><p>{AD}</p></div><div hidden>{AD}</div><template>{AD}</template><noscript>{AD}</noscript>'
-    assert AD not in shown(body_of(f"<div><p>甲</p>{hidden}<p>乙</p></div>"))
+    assert AD not in sanitised(body_of(f"<div><p>甲</p>{hidden}<p>乙</p></div>"))
 
 
-def test_nothing_kept_is_nothing_shown() -> None:
-    assert shown(body_of(f"<p>{AD}</p>")) == ""
-    assert shown(body_of("")) == ""
+def test_empty_body_gives_empty_markup() -> None:
+    assert sanitised(body_of(f"<p>{AD}</p>")) == ""
+    assert sanitised(body_of("")) == ""
 
 
 INLINE = ("span", "b", "a", "font")
@@ -137,20 +137,20 @@ TREES = st.recursive(
 
 
 @given(TREES)
-def test_all_lines_are_lines_again(html: str) -> None:
+def test_markup_of_all_blocks_keeps_lines(html: str) -> None:
     body = body_of(html, lambda block: True)
-    assert lines(shown(body)) == body.lines
+    assert lines(sanitised(body)) == body.lines
 
 
 @given(TREES)
-def test_kept_lines_are_lines_and_no_others_are_there_but_captions(html: str) -> None:
+def test_markup_of_chosen_blocks_keeps_lines(html: str) -> None:
     body = body_of(html)
-    found = lines(shown(body))
+    found = lines(sanitised(body))
     assert [line for line in found if AD not in line] == body.lines
 
 
 @given(TREES)
-def test_the_page_is_left_as_it_was(html: str) -> None:
+def test_page_is_not_modified(html: str) -> None:
     body = body_of(html)
     before = dom.html_of(body.page.nodes[0])
     tidied(body)

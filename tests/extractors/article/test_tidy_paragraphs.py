@@ -1,4 +1,4 @@
-"""Whoever found a text, its lines do not run together when it is shown."""
+"""Lines stay separate in the markup of every extractor, rule and feed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lines(html: str | None) -> list[str]:
 
 @pytest.mark.parametrize("name", ["best", "cevc", "cetd", "cepr", "cetr", "table_stats", "summary_anchor"])
 @pytest.mark.parametrize("box", ["div", "table", "section"])
-def test_lines_of_every_extractor_are_lines(name: str, box: str) -> None:
+def test_every_extractor_keeps_lines_separate(name: str, box: str) -> None:
     inner = f"<tr><td>{BODY}</td></tr>" if box == "table" else BODY
     document = dom.from_text(f"<html><head><title>滨海新线通车</title></head><body><{box}>{inner}</{box}></body></html>", URL)
     found = extractor(name)(document, Link(URL, "feed:x", summary=ONE), NOW)
@@ -34,7 +34,7 @@ def test_lines_of_every_extractor_are_lines(name: str, box: str) -> None:
     assert lines(found.html) == found.text.split("\n")
 
 
-def test_lines_of_a_rule_and_of_a_feed_are_lines() -> None:
+def test_rules_and_feeds_keep_lines_separate() -> None:
     page = dom.from_text(f"<body><form id=a>{BODY}</form></body>", URL)
     assert lines(apply(ArticleRule(body="#a"), page, NOW).html) == SHOWN
     assert lines(read_fragment(BODY, URL).html) == lines(read_fragment(f"<form>{BODY}</form>", URL).html) == SHOWN
@@ -42,7 +42,7 @@ def test_lines_of_a_rule_and_of_a_feed_are_lines() -> None:
     assert lines(read_fragment(f"{ONE}<div>{TWO}</div>", URL).html) == SHOWN
 
 
-def test_the_node_is_left_as_it_was() -> None:
+def test_node_is_not_modified() -> None:
     node = dom.parse_html(f"<body><div>{ONE}<div>{TWO}</div></div></body>")
     before = dom.html_of(node)
     assert markup_of(node) != before

@@ -1,4 +1,4 @@
-"""Feeds give what can be given, whatever was done to their bytes, and never raise anything but ``NotApplicable``."""
+"""Feeds yield all readable entries, however damaged, and raise only ``NotApplicable``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def first(items: str) -> FeedEntry:
     return parse(rss(f"<item>{items}</item>")).entries[0]
 
 
-def test_rss_with_everything() -> None:
+def test_complete_rss_feed() -> None:
     found = parsed("rss20.xml")
     assert (found.format, found.title) == ("rss20", "河东新闻网 - 国内")
     assert (found.ttl_minutes, found.hub, found.warnings) == (30, "http://hub.hedong.example/", ())
@@ -54,20 +54,20 @@ def test_rss_with_everything() -> None:
     assert entry.content_html.startswith("<p>要求各地")
 
 
-def test_dates_that_lie_and_dates_without_zone() -> None:
+def test_implausible_dates_and_dates_without_zone() -> None:
     entries = parsed("rss20.xml").entries
-    assert entries[0].published == datetime(2026, 3, 12, 9, 15, tzinfo=CHINA)  # CST is not Chicago's in a Chinese feed
+    assert entries[0].published == datetime(2026, 3, 12, 9, 15, tzinfo=CHINA)  # CST means China Standard Time in a Chinese feed
     assert entries[1].published == datetime(2026, 3, 12, 8, 2, tzinfo=CHINA)
     assert [entry.published for entry in entries[2:]] == [None, None]  # years 0001 and 2099
 
 
-def test_links_of_feed_services_and_guids_that_are_links() -> None:
+def test_original_links_and_permalink_guids() -> None:
     entries = parsed("rss20.xml").entries
     assert entries[1].url == "http://news.hedong.example/guonei/830098.html"
     assert entries[2].url == "http://news.hedong.example/guonei/830077.html"
 
 
-def test_atom_with_bases() -> None:
+def test_atom_resolves_xml_base() -> None:
     found = parsed("atom.xml")
     (entry,) = found.entries
     assert (found.format, entry.url) == ("atom10", "https://www.harbour.example/blog/2026/gulls")
@@ -77,7 +77,7 @@ def test_atom_with_bases() -> None:
     assert entry.published == datetime(2026, 3, 11, 20, tzinfo=UTC)
 
 
-def test_rdf_with_its_syndication_period() -> None:
+def test_rdf_syndication_period_is_ttl() -> None:
     found = parsed("rdf.xml")
     assert (found.format, found.ttl_minutes, found.entries[0].updated) == ("rss10", 30, datetime(2026, 3, 12, 10, 20, tzinfo=CHINA))
 
@@ -109,13 +109,13 @@ def test_json_feed() -> None:
     assert (two.key, two.url, two.author) == ("2", "http://other.example/", "林一舟")
 
 
-def test_a_json_feed_that_was_cut_off_gives_its_whole_items() -> None:
+def test_truncated_json_feed_keeps_complete_items() -> None:
     body = json.dumps(JSON_FEED, ensure_ascii=False).encode()
     found = parse(body[: body.index(b'"external_url"')])
     assert (found.title, [entry.id for entry in found.entries], found.warnings) == ("河东新闻", ["1"], ("not-well-formed",))
 
 
-def test_rss_written_as_json() -> None:
+def test_rss_as_json() -> None:
     body = {"rss": {"channel": {"title": "t", "item": [{"title": "甲", "link": "http://a.example/1", "guid": {"#value": "g"}}]}}}
     (entry,) = parse(json.dumps(body).encode()).entries
     assert (entry.id, entry.title, entry.url) == ("g", "甲", "http://a.example/1")
@@ -154,30 +154,30 @@ def test_encodings(body: bytes, content_type: str | None, title: str) -> None:
         ("koi8_r", "Как пережить новогоднюю ночь и не заболеть"),
     ],
 )
-def test_encodings_that_nobody_declares(encoding: str, text: str) -> None:
+def test_undeclared_encodings(encoding: str, text: str) -> None:
     body = f'<rss version="2.0"><channel><item><title>{text}</title></item></channel></rss>'.encode(encoding)
     assert parse(body).entries[0].title == text
 
 
-def test_broken_xml_gives_what_stands_before_and_behind() -> None:
+def test_malformed_xml_keeps_other_entries() -> None:
     found = parse(rss("<item><title>甲 & 乙\x01</title></item><item><title>丙</title><b></item><item><title>丁&nbsp;戊&#1;</title>"))
     assert [entry.title for entry in found.entries] == ["甲 & 乙", "丙", "丁 戊"]
     assert {"illegal-characters", "not-well-formed"} <= set(found.warnings)
 
 
-def test_a_cut_feed_keeps_its_whole_entries() -> None:
+def test_truncated_feed_keeps_complete_entries() -> None:
     body = rss("".join(f"<item><title>第{number}条</title><link>http://a.example/{number}</link></item>" for number in range(20)))
     assert len(parse(body[: len(body) // 2]).entries) >= 9
 
 
-def test_of_a_feed_without_end_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_feed_is_cut_at_max_tags(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed_bytes, "MAX_TAGS", 63)  # ten entries
     found = parse(rss("".join(f"<item><title>第{number}条 &amp;</title><link>/{number}</link></item>" for number in range(20))))
     assert len(found.entries) == 10
     assert "too-many-tags" in found.warnings
 
 
-def test_namespaces_without_number_cost_no_more_than_their_tags() -> None:
+def test_many_namespaces_take_linear_time() -> None:
     def feed_of(number: int) -> bytes:
         return rss("<item><title>题</title></item>" + "".join(f"<x{at}:a xmlns:x{at}='u{at}'/>" for at in range(number)))
 
@@ -198,7 +198,7 @@ def test_summaries_are_plain_text(markup: str, text: str) -> None:
     assert first(f"<title>t</title><description>{markup}</description>").summary == text
 
 
-def test_entries_that_share_a_link_or_guid_keep_their_own_keys() -> None:
+def test_entries_with_shared_link_or_guid_have_distinct_keys() -> None:
     items = "".join(
         f"<item><title>第{n}条</title><link>http://a.example/</link><guid isPermaLink='false'>same</guid></item>" for n in range(3)
     )
@@ -207,23 +207,23 @@ def test_entries_that_share_a_link_or_guid_keep_their_own_keys() -> None:
     assert all(entry.shared_link for entry in found.entries)
     assert "shared-link" in found.warnings
     again = parse(rss("<item><title>新的</title><link>http://a.example/</link><guid isPermaLink='false'>same</guid></item>" + items))
-    assert {entry.key for entry in found.entries} < {entry.key for entry in again.entries}  # an old entry keeps its key
+    assert {entry.key for entry in found.entries} < {entry.key for entry in again.entries}  # existing entries keep their keys
 
 
 @pytest.mark.parametrize("link", ["javascript:alert(1)", "http://[::1", "mailto:a@b.example", "file:///etc/passwd", ""])
-def test_links_nobody_may_follow_are_none(link: str) -> None:
+def test_invalid_links_are_dropped(link: str) -> None:
     assert first(f"<title>t</title><link>{link}</link>").url is None
 
 
 class TestBombs:
-    def test_entities_are_not_declared(self) -> None:
+    def test_entities_are_not_expanded(self) -> None:
         entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
         head = f'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY e0 "lol">{entities}]>'
         found = parse(f"{head}<rss><channel><item><title>&e9;</title></item></channel></rss>".encode())
         assert "entities-declared" in found.warnings
         assert len(found.entries[0].title or "") < 20
 
-    def test_no_file_is_read(self) -> None:
+    def test_external_entities_are_not_read(self) -> None:
         body = b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/hostname">]><rss><channel><item><title>[&x;]</title></item></channel></rss>'
         assert parse(body).entries[0].title == "[&x;]"
 
@@ -247,13 +247,13 @@ class TestBombs:
 @pytest.mark.parametrize(
     "body", [b"", b" \n", b"\xff\xfe", b"{}", b"[1]", b'{"items": 3, "title": "x"}', b"plain text", b"<a/>", b"\x1f\x8bbroken", b"{" * 99]
 )
-def test_what_is_no_feed_is_told(body: bytes) -> None:
+def test_invalid_feed_is_refused(body: bytes) -> None:
     with pytest.raises(NotApplicable) as caught:
         parse(body)
     assert caught.value.reason in ("empty", "not-a-feed")
 
 
-def test_a_page_instead_of_a_feed_names_its_feeds() -> None:
+def test_html_page_error_lists_its_feeds() -> None:
     declared = '<link rel="alternate" type="application/rss+xml" href="/rss.xml">'
     page = f'<!DOCTYPE html><html><head>{declared}</head><body><a href="/feed/">订阅</a></body></html>'
     assert feed.discover(dom.from_text(page, URL)) == ["http://news.hedong.example/rss.xml", "http://news.hedong.example/feed/"]
@@ -273,7 +273,7 @@ PIECES = [
 @given(
     st.sampled_from(sorted(FEEDS.iterdir())), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(PIECES), st.integers(0, 50)), max_size=12)
 )
-def test_broken_bytes_raise_nothing_else(file: Path, edits: list[tuple[float, bytes, int]]) -> None:
+def test_damaged_feeds_raise_only_not_applicable(file: Path, edits: list[tuple[float, bytes, int]]) -> None:
     body = file.read_bytes()
     for place, piece, removed in edits:
         at = int(place * len(body))
@@ -287,7 +287,7 @@ def test_broken_bytes_raise_nothing_else(file: Path, edits: list[tuple[float, by
 
 @settings(max_examples=60)
 @given(st.binary(max_size=200))
-def test_any_bytes_raise_nothing_else(body: bytes) -> None:
+def test_random_bytes_raise_only_not_applicable(body: bytes) -> None:
     try:
         found = parse(body)
     except NotApplicable:
@@ -296,7 +296,7 @@ def test_any_bytes_raise_nothing_else(body: bytes) -> None:
 
 
 @pytest.mark.data
-def test_real_feeds_give_what_can_be_given(data: Path) -> None:
+def test_real_feeds_have_expected_entries(data: Path) -> None:
     known = {row["file"]: row["entries"] for row in json.loads((data / "feeds" / "index.json").read_text("utf-8"))}
     files = [file for file in sorted((data / "feeds").iterdir()) if file.name != "index.json"]
     assert files
@@ -305,7 +305,7 @@ def test_real_feeds_give_what_can_be_given(data: Path) -> None:
         assert len(found.entries) >= known.get(file.name, 0), file.name
 
 
-def test_a_feed_says_who_it_is_to_its_hub_and_when_nothing_comes() -> None:
+def test_hub_self_link_and_skip_times() -> None:
     text = """<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>甲</title>
     <atom:link rel="hub" href="https://hub.example/"/><atom:link rel="self" href="/feed.xml"/>
     <skipHours><hour>0</hour><hour>24</hour><hour> 5 </hour><hour>x</hour></skipHours><skipDays><day>Sunday</day><day>Noday</day></skipDays>

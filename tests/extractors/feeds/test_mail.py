@@ -1,4 +1,4 @@
-"""Mails as entries of a feed, as newsletters write them and as nobody should."""
+"""E-mails as feed entries: usual newsletters, odd ones and hostile ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read(raw: bytes) -> Mail:
     return parse(raw, NOW)
 
 
-def test_a_newsletter_is_its_text() -> None:
+def test_newsletter_text_links_and_images() -> None:
     found = read(newsletter())
     assert (found.id, found.title, found.author) == ("x1@b.example", "【早报】高铁提速 & 地铁新线", "早报编辑部")
     assert found.published == datetime(2026, 11, 25, 8, tzinfo=timezone(timedelta(hours=8)))
@@ -61,14 +61,14 @@ def test_a_newsletter_is_its_text() -> None:
         (newsletter(Archived_At="<https://lists.example/m/1>"), "https://lists.example/m/1"),
         (newsletter("https://b.example/o?subscriber=9", List_Archive="<https://lists.example/>"), "https://lists.example/"),
         (newsletter("https://[", Archived_At="<https://[>", List_Archive="<mailto:a@b.example>"), "mid:x1@b.example"),
-        (newsletter("https://b.example/o?subscriber=9"), "mid:x1@b.example"),  # with it a reader could unsubscribe who subscribed
+        (newsletter("https://b.example/o?subscriber=9"), "mid:x1@b.example"),  # its subscriber id would let readers unsubscribe
     ],
 )
-def test_where_a_mail_stands_on_the_web(raw: bytes, url: str) -> None:
+def test_url_of_a_mail(raw: bytes, url: str) -> None:
     assert read(raw).url == url
 
 
-def test_headers_and_charsets_lie() -> None:
+def test_wrong_charsets_of_headers_and_body() -> None:
     subject = b64encode("朱镕基谈改革".encode("gbk")).decode()
     head = f"Subject: =?gb2312?B?{subject}?=\nFrom: a@b.example\nContent-Type: text/plain; charset=us-ascii\n\n"
     found = read(head.encode() + "镕字不在国标二三一二之中，邮件却常这样写。".encode("gbk"))
@@ -79,7 +79,7 @@ def test_headers_and_charsets_lie() -> None:
     assert read(f"Subject: =?utf-8?B?{first}?=\n =?utf-8?B?{second}?=\n\nx".encode()).title == "高铁"
 
 
-def test_plain_text_has_paragraphs_and_links() -> None:
+def test_plain_text_becomes_paragraphs_and_links() -> None:
     text = "第一行 \n接着写。\n\n见 https://n.example/a?b=1&c=2 。\n\nUnsubscribe: https://b.example/u\n\n-- \n签名"
     found = read(f"Content-Type: text/plain; charset=utf-8; format=flowed\n\n{text}".encode())
     assert read_fragment(found.html, found.url).text == "第一行 接着写。\n见 https://n.example/a?b=1&c=2 。"
@@ -87,13 +87,13 @@ def test_plain_text_has_paragraphs_and_links() -> None:
     assert (found.title, found.published) == ("第一行 接着写。", NOW)
 
 
-def test_dates_that_cannot_be() -> None:
+def test_invalid_dates_fall_back() -> None:
     head = "Date: Mon, 99 Foo 99999 99:99:99\nReceived: from x by y; Tue, 24 Nov 2026 08:00:00 +0000\n\ntext"
     assert read(head.encode()).published == datetime(2026, 11, 24, 8, tzinfo=UTC)
     assert read(b"Date: Fri, 1 Jan 2100 00:00:00 +0000\n\ntext").published == NOW
 
 
-def test_a_short_newsletter_is_no_notice() -> None:
+def test_short_newsletter_with_unsubscribe_link_is_kept() -> None:
     page = '<body><div>今天只有一句话。<a href="https://b.example/u">退订</a></div></body>'
     assert "今天只有一句话。" in read(f"Content-Type: text/html; charset=utf-8\n\n{page}".encode()).html
 
@@ -115,14 +115,14 @@ BOUNDARIES = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" 
         (b"", "no-body"),
     ],
 )
-def test_hostile_mails_are_refused_by_name(raw: bytes, reason: str) -> None:
+def test_hostile_mails_are_refused_with_reason(raw: bytes, reason: str) -> None:
     with pytest.raises(NotApplicable) as caught:
         read(raw)
     assert caught.value.reason == reason
-    assert id_of(raw).endswith("@mail.invalid")  # it can be counted
+    assert id_of(raw).endswith("@mail.invalid")  # even a refused mail has an id
 
 
-def test_a_mail_that_was_cut_says_so() -> None:
+def test_truncated_mail_is_refused_as_too_large() -> None:
     with pytest.raises(NotApplicable, match="mail-too-large"):
         parse(b"Content-Type: application/zip\n\nPK\x03\x04", NOW, cut=True)
 
@@ -137,8 +137,8 @@ def test_a_mail_that_was_cut_says_so() -> None:
         b"Subject: =?utf-8?B?////=?= =?x?q?=00?=\n\nhello",
     ],
 )
-def test_what_can_be_read_of_odd_mails_is_read(raw: bytes) -> None:
+def test_malformed_mails_are_read_as_far_as_possible(raw: bytes) -> None:
     found = read(raw)
     assert "hello" in found.html
     for text in (found.id, found.url, found.title or "", found.html):
-        assert not CONTROL.search(text)  # half characters are among them
+        assert not CONTROL.search(text)  # no control characters and no lone surrogates

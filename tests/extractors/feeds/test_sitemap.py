@@ -1,4 +1,4 @@
-"""Sitemaps as they are written, and as those write them who mean harm."""
+"""Sitemaps: usual, malformed and hostile ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def refused(text: str | bytes) -> str:
     return told.value.reason
 
 
-def test_a_news_sitemap_tells_title_date_and_publication_and_no_pictures() -> None:
+def test_news_sitemap_entry_fields() -> None:
     found = parse(NEWS)
     assert (found.kind, found.news, found.warnings) == ("urlset", True, ())
     assert found.entries == (
@@ -65,7 +65,7 @@ def test_a_news_sitemap_tells_title_date_and_publication_and_no_pictures() -> No
     )
 
 
-def test_an_index_names_sitemaps_and_when_they_changed() -> None:
+def test_sitemap_index_lists_sitemaps_with_dates() -> None:
     found = parse(
         "<sitemapindex><sitemap><loc>https://news.example/1.xml.gz</loc><lastmod>2026-11</lastmod></sitemap>"
         "<sitemap><loc>/2.xml</loc></sitemap></sitemapindex>"
@@ -75,24 +75,24 @@ def test_an_index_names_sitemaps_and_when_they_changed() -> None:
     assert found.entries[0].changed == datetime(2026, 11, 1, tzinfo=UTC)
 
 
-def test_a_text_sitemap_has_an_address_a_line() -> None:
+def test_text_sitemap_has_one_url_per_line() -> None:
     found = parse("\ufeffhttps://news.example/1.html\r\n\r\nhttps://news.example/中文.html\nfoo\n", "text/plain")
     assert (found.kind, found.broken) == ("text", 1)
     assert urls(found) == ["https://news.example/1.html", "https://news.example/中文.html"]
 
 
 @pytest.mark.parametrize("half", ["&#xD800;", "&#xdfff;", "&#55296;", "&#0057343;"])
-def test_a_reference_to_half_a_character_takes_no_address_with_it(half: str) -> None:
+def test_surrogate_reference_does_not_lose_other_urls(half: str) -> None:
     locations = "".join(f"<url><loc>https://news.example/{path}</loc></url>" for path in ("1", f"2{half}", "3"))
     assert {"https://news.example/1", "https://news.example/3"} <= set(urls(parse(f"<urlset>{locations}</urlset>")))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lambda data: gzip.compress(data[:300]) + gzip.compress(data[300:])])
-def test_gzip_with_any_label(pack: object) -> None:
+def test_gzip_is_detected_without_content_type(pack: object) -> None:
     assert len(parse(pack(NEWS.encode())).entries) == 1  # type: ignore[operator]
 
 
-def test_gzip_in_many_members_is_read_and_in_members_without_number_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_members_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = f"{HEAD}<url><loc>https://news.example/1</loc></url></urlset>".encode()
     packed = b"".join(gzip.compress(whole[place : place + 1]) for place in range(len(whole)))
     assert urls(sitemap.parse(packed, AT, None, NOW)) == ["https://news.example/1"]
@@ -102,7 +102,7 @@ def test_gzip_in_many_members_is_read_and_in_members_without_number_cut(monkeypa
     assert found.warnings == ("broken-gzip",)
 
 
-def test_gzip_that_breaks_off_gives_what_was_whole() -> None:
+def test_truncated_gzip_keeps_complete_entries() -> None:
     text = HEAD + "".join(f"<url><loc>https://news.example/{number * 7919}.html</loc></url>" for number in range(5000))
     found = parse(gzip.compress(text.encode())[:8000])
     assert 100 < len(found.entries) < 5000
@@ -115,7 +115,7 @@ def test_titles_in_other_encodings(encoding: str) -> None:
     assert parse(NEWS.replace("UTF-8", label).encode(encoding)).entries[0].title == "港口 & 渡轮"
 
 
-def test_broken_xml_gives_what_can_be_had() -> None:
+def test_malformed_xml_keeps_readable_entries() -> None:
     found = parse(
         f"{HEAD}<url><loc>https://news.example/?a=1&b=2</loc><url><loc>https://news.example/2</loc>"
         "<news:title>没有声明&nbsp;的前缀</news:title></url><url><loc>javascript:alert(1)</loc></url><url><loc></loc></url><url><loc>https://news.exa"
@@ -125,7 +125,7 @@ def test_broken_xml_gives_what_can_be_had() -> None:
     assert (found.broken, found.warnings) == (2, ("bad-address",))
 
 
-def test_references_that_pieces_cut_stay_whole() -> None:
+def test_references_across_chunk_borders_are_kept() -> None:
     padding = " " * (65_536 - len(HEAD.encode()) - 40)
     for shift in range(12):
         found = parse(f"{HEAD}{padding}{' ' * shift}<url><loc>https://news.example/?a=1&amp;b=2&c=3</loc></url></urlset>")
@@ -150,7 +150,7 @@ def test_dates(written: str, meant: datetime | None) -> None:
     assert found.entries[0].changed == meant
 
 
-def test_what_is_no_sitemap_says_so() -> None:
+def test_invalid_sitemap_is_refused() -> None:
     assert refused("<html><body>404</body></html>") == "not-a-sitemap"
     assert refused("<rss><channel/></rss>") == "not-a-sitemap"
     assert refused("hello") == "not-a-sitemap"
@@ -162,7 +162,7 @@ def test_what_is_no_sitemap_says_so() -> None:
 # bombs
 
 
-def test_billion_laughs_and_external_entities_are_dropped() -> None:
+def test_entity_bombs_are_not_expanded() -> None:
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     entities = f'<!DOCTYPE u [<!ENTITY l0 "ha">{laughs}<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     found = parse(f"{entities}<urlset><url><loc>https://news.example/1</loc><news:title>&l11;&x;</news:title></url></urlset>")
@@ -172,14 +172,14 @@ def test_billion_laughs_and_external_entities_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_document_type_without_end_reaches_no_parser(encoding: str) -> None:
+def test_oversized_doctype_is_refused(encoding: str) -> None:
     text = '<!DOCTYPE u [<!ENTITY a "ha">' + " " * 70_000 + "]><urlset><url><loc>https://news.example/&a;</loc></url></urlset>"
     with pytest.raises(NotApplicable):
         parse(text.encode(encoding))
 
 
 @pytest.mark.slow
-def test_a_gzip_bomb_costs_no_more_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_bomb_is_limited_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sitemap, "XmlText", partial(xml_stream.XmlText, limit=12_000_000))
     bomb = gzip.compress(f"{HEAD}<url><loc>https://news.example/1</loc></url>".encode() + bytes(13_000_000), 1)
     tracemalloc.start()
@@ -191,7 +191,7 @@ def test_a_gzip_bomb_costs_no_more_than_the_limit(monkeypatch: pytest.MonkeyPatc
     assert most < 8_000_000, "it is read in pieces"
 
 
-def test_nesting_and_tags_without_end_are_cut() -> None:
+def test_nesting_attributes_and_text_are_limited() -> None:
     first = f"{HEAD}<url><loc>https://news.example/1</loc></url>"
     assert urls(parse(first + "<url>" + "<a>" * 100_000)) == ["https://news.example/1"]
     assert urls(parse(first + "<url " + " ".join(f'a{n}="1"' for n in range(100_000)) + ">")) == ["https://news.example/1"]
@@ -199,12 +199,12 @@ def test_nesting_and_tags_without_end_are_cut() -> None:
 
 
 @pytest.mark.slow
-def test_tags_without_end_are_cut() -> None:
+def test_tags_are_limited() -> None:
     found = parse(HEAD + "<a/>" * 1_500_000)
     assert "too-many-tags" in found.warnings
 
 
-def test_ampersands_without_end_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lone_ampersands_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xml_stream, "MAX_LONE", 1000)
     first = f"{HEAD}<url><loc>https://news.example/1?a=1&b=2</loc></url>"
     assert parse(first + "&" * 900 + "</urlset>").warnings == ()
@@ -213,7 +213,7 @@ def test_ampersands_without_end_are_cut(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.warnings == ("too-large",)
 
 
-def test_more_entries_than_allowed_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_ENTRIES == 50_000
     monkeypatch.setattr(sitemap, "MAX_ENTRIES", 10)
     text = "".join(f"<url><loc>https://news.example/{number}</loc></url>" for number in range(50))
@@ -223,7 +223,7 @@ def test_more_entries_than_allowed_are_cut(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(parse(lines).entries) == 10
 
 
-# dates that lie
+# implausible dates
 
 
 def dated(*moments: str, published: bool = False) -> sitemap.Sitemap:
@@ -232,26 +232,26 @@ def dated(*moments: str, published: bool = False) -> sitemap.Sitemap:
     return parse(f"{HEAD}{''.join(items)}</urlset>")
 
 
-def test_dates_of_change_that_are_made_as_one_asks_are_not_believed() -> None:
+def test_lastmod_generated_on_request_is_ignored() -> None:
     found = dated(*(f"2026-11-20T11:59:{second:02}Z" for second in range(10)))
     assert found.warnings == ("lastmod-now",)
     assert {entry.changed for entry in found.entries} == {None}
 
 
-def test_one_moment_for_all_is_not_believed_but_one_day_is() -> None:
+def test_identical_lastmod_times_are_ignored_but_days_kept() -> None:
     assert dated(*["2026-11-01T03:14:15Z"] * 10).warnings == ("lastmod-same",)
     assert dated(*["2026-11-20"] * 10).warnings == ()
     assert dated(*["2026-11-20T11:59:00Z"] * 4).warnings == (), "few entries may really be new"
     assert dated(*["2026-11-20T11:59:00Z"] * 10, published=True).warnings == (), "publication is what counts there"
 
 
-def test_the_print_tells_addresses_and_not_dates() -> None:
+def test_fingerprint_covers_urls_not_dates() -> None:
     one, other = dated("2026-11-01", "2026-11-02"), dated("2026-11-03", "2026-11-04")
     assert sitemap.print_of(one.entries) == sitemap.print_of(reversed(other.entries))
     assert sitemap.print_of(one.entries) != sitemap.print_of(one.entries[:1])
 
 
-def test_robots_name_sitemaps() -> None:
+def test_robots_txt_lists_sitemaps() -> None:
     robots = b"\xef\xbb\xbfUser-agent: *\nDisallow: /x\nSITEMAP : https://news.example/a.xml\nsitemap: /b.xml\nSitemap: /b.xml\nSitemap: ftp://x/\n"
     assert sitemap.named_in(robots, "https://news.example/robots.txt") == ["https://news.example/a.xml", "https://news.example/b.xml"]
     marked = b"\xef\xbb\xbfSitemap: /a.xml\rUser-agent: *\rSitemap: /b.xml\r"
@@ -259,7 +259,7 @@ def test_robots_name_sitemaps() -> None:
     assert len(sitemap.named_in(b"".join(b"Sitemap: /%d.xml\n" % n for n in range(500)), AT)) == 100
 
 
-# what is taken
+# selection of entries
 
 WEEK = timedelta(days=7)
 
@@ -269,13 +269,13 @@ def entry(path: str, days: float | None = None, **told: str) -> SitemapEntry:
     return SitemapEntry(url, changed=None if days is None else NOW - timedelta(days=days), **told)  # type: ignore[arg-type]
 
 
-def test_the_newest_first_and_nothing_old_foreign_or_without_an_article() -> None:
+def test_selected_entries_are_recent_articles_newest_first() -> None:
     entries = [
         entry("/2026/1105/100.html", 8),
         entry("/a/20001.html"),
         entry("/a/20002.html", 2),
         entry("/a/20003.html", 1),
-        entry("/2025/0303/20004.html"),  # undated, but its address tells
+        entry("/2025/0303/20004.html"),  # no lastmod, but the URL holds a date
         entry("https://m.news.example/a/20005.html", 3),
         entry("https://other.example/a/20006.html", 1),
         entry("/"),
@@ -289,18 +289,18 @@ def test_the_newest_first_and_nothing_old_foreign_or_without_an_article() -> Non
     assert found.left == {"old": 2, "foreign": 1, "no-article": 5}
 
 
-def test_what_bears_a_title_is_an_article_whatever_its_address() -> None:
+def test_entry_with_title_is_always_an_article() -> None:
     assert len(choose([entry("/sports/", title="渡轮复航")], AT, HubRules(), WEEK, NOW).entries) == 1
 
 
-def test_rules_have_the_last_word() -> None:
+def test_rules_override_url_heuristics() -> None:
     entries = [entry("/x/"), entry("https://other.example/x/1.html"), entry("/y/1.html"), entry("/x/video/1.html")]
     found = choose(entries, AT, HubRules(allow=("/x/",), deny=("/video/",)), WEEK, NOW)
     assert [one.url for one in found.entries] == ["https://news.example/x/", "https://other.example/x/1.html"]
     assert found.left == {"rules": 2}
 
 
-def test_of_an_index_those_that_changed_last() -> None:
+def test_index_selects_latest_sitemaps() -> None:
     entries = [
         entry("/1.xml", 20),
         entry("/2.xml", 3),

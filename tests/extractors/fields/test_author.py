@@ -1,4 +1,4 @@
-"""Names as pages write them, and what stands beside names without being one."""
+"""Author names as pages write them, and similar text that is not a name."""
 
 from __future__ import annotations
 
@@ -89,18 +89,18 @@ def test_bylines(body: str, expected: str | None) -> None:
         ("雨停了。（记者王甲乙、李丙）", "王甲乙; 李丙"),
     ],
 )
-def test_the_last_line_ends_with_its_authors(last: str, expected: str | None) -> None:
+def test_authors_at_end_of_last_line(last: str, expected: str | None) -> None:
     assert read(f"<p>{last}</p>", lines=("雨下了一夜。", last)) == expected
 
 
-def test_machines_are_told_first_but_not_of_the_site_nor_of_the_editor() -> None:
+def test_declared_author_is_preferred_unless_site_or_editor() -> None:
     assert read("<p>作者：王甲乙</p>", PERSON) == "甲乙丙"
     assert read("<p>作者：王甲乙</p>", ORGANISATION) == "王甲乙"
     assert read("<p>责任编辑：李丁</p>", '<meta name=author content="李丁">') is None
     assert read("<p>正文</p>", '<meta name=author content="滨海新闻网">') is None
 
 
-def test_machines_are_told_in_other_ways() -> None:
+def test_author_in_other_metadata() -> None:
     card = '<meta name=twitter:label1 content="Written by"><meta name=twitter:data1 content="Ada &amp;amp; Bob">'
     assert read("<p>text</p>", card) == "Ada & Bob"
     assert read("<p>text</p>", card.replace("Written by", "Est. reading time")) is None
@@ -110,14 +110,14 @@ def test_machines_are_told_in_other_ways() -> None:
     assert read("<b class=author>Ada Fenn</b>", keys) == "Ada Fenn"
 
 
-def test_elements_called_author_after_one_that_names_the_site_are_of_other_articles() -> None:
+def test_author_elements_after_site_byline_are_ignored() -> None:
     site = "<meta property=og:site_name content='Harbour News'>"
     names = "<b class=author>{}</b><p>text</p><b class=author>Ada Fenn</b>"
     assert read(names.format("Harbour News"), site, language="en") == "Harbour News"
     assert read(names.format("Share"), site, language="en") == "Ada Fenn"
 
 
-def test_an_organisation_signs_only_where_that_is_the_custom() -> None:
+def test_organisation_as_author_depends_on_language() -> None:
     assert read("<p>正文</p>", ORGANISATION) is None
     assert read("<p>text</p>", ORGANISATION.replace("滨海新闻网", "Example News"), language="en") == "Example News"
 

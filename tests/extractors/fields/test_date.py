@@ -1,4 +1,4 @@
-"""A written date means one moment, whatever its form; what cannot be a publication date is none."""
+"""Parsing of written dates in many forms; implausible publication dates are refused."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ OTHERS = [
     ("an hour ago", "2024-03-06T11:00:00+00:00"),
     ("yesterday at 10:20", "2024-03-05T10:20:00+00:00"),
     ("Tuesday at 8:30 AM", "2024-03-05T08:30:00+00:00"),
-    ("ngày 5 tháng 3 năm 2024", "2024-03-05T00:00:00+00:00"),  # no form of ours: the last resort
+    ("ngày 5 tháng 3 năm 2024", "2024-03-05T00:00:00+00:00"),  # none of our own forms: read by the fallback parser
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), CHINESE + OTHERS)
-def test_a_written_date_is_read(text: str, expected: str) -> None:
+def test_written_date_is_parsed(text: str, expected: str) -> None:
     found = parse_date(text, NOW)
     assert found is not None
     assert found.isoformat() == expected
@@ -91,22 +91,22 @@ NONE = """
 
 
 @pytest.mark.parametrize("text", ["", *(text.strip() for text in NONE.replace("\n", "|").split("|") if text.strip())])
-def test_what_cannot_be_a_publication_date_is_none(text: str) -> None:
+def test_implausible_date_is_none(text: str) -> None:
     assert parse_date(text, NOW) is None
 
 
-def test_a_clock_that_is_a_day_ahead_is_still_plausible() -> None:
+def test_date_one_day_ahead_is_plausible() -> None:
     assert parse_date("2024-03-07 11:59", NOW) is not None
     assert parse_date("2024-03-07 12:01", NOW) is None
 
 
-def test_the_zone_of_the_caller_holds_only_where_the_text_names_none() -> None:
+def test_default_zone_applies_only_without_explicit_zone() -> None:
     east = timezone(timedelta(hours=8))
     assert parse_date("2024-03-05 08:30", NOW, east).isoformat() == "2024-03-05T08:30:00+08:00"  # type: ignore[union-attr]
     assert parse_date("2024-03-05T08:30:00Z", NOW, east).isoformat() == "2024-03-05T08:30:00+00:00"  # type: ignore[union-attr]
 
 
-def test_all_dates_of_a_text_are_found_in_order_and_none_twice() -> None:
+def test_dates_in_text_are_found_in_order_without_duplicates() -> None:
     text = "原标题 2024-03-01 08:00 更新：2024年3月2日，活动 3月3日 举行，2099年1月1日"
     found = list(find_dates(text, NOW))
     assert [(written.when.day, written.has_time, written.has_year) for written in found] == [
@@ -118,7 +118,7 @@ def test_all_dates_of_a_text_are_found_in_order_and_none_twice() -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_gives_a_plausible_date_or_none(text: str) -> None:
+def test_any_text_gives_plausible_dates(text: str) -> None:
     for written in find_dates(text, NOW):
         assert written.when.tzinfo is not None
         assert 1990 <= written.when.year <= 2024
@@ -128,14 +128,14 @@ def test_any_text_gives_a_plausible_date_or_none(text: str) -> None:
     st.datetimes(datetime(1990, 1, 2), datetime(2024, 3, 5)),  # noqa: DTZ001 (hypothesis wants naive bounds)
     st.sampled_from(["%Y-%m-%d %H:%M:%S", "%Y年%m月%d日 %H:%M:%S", "%b %d, %Y %H:%M:%S"]),
 )
-def test_what_is_written_is_what_is_read(when: datetime, form: str) -> None:
+def test_formatted_dates_round_trip(when: datetime, form: str) -> None:
     found = parse_date(when.strftime(form), NOW)
     assert found is not None
     assert found.replace(tzinfo=None) == when.replace(microsecond=0)
 
 
 @pytest.mark.parametrize("piece", ["1-", "20 ", "1:1", "年1月", "Mar ", "一", "5 de de de ", "08:30 "])
-def test_the_time_is_bounded(piece: str) -> None:
+def test_repeated_date_pieces_take_linear_time(piece: str) -> None:
     with ends():
         parse_date(piece * 300_000, NOW)
 
@@ -148,20 +148,20 @@ def test_the_time_is_bounded(piece: str) -> None:
         ("Mar 5, 2024 8:30", "2024-03-05T08:30"),
     ],
 )
-def test_days_amid_weekdays_and_short_years(text: str, expected: str) -> None:
+def test_weekdays_and_short_years(text: str, expected: str) -> None:
     found = parse_date(text, NOW, UTC)
     assert found is not None
     assert found.isoformat().startswith(expected)
 
 
-def test_the_day_may_come_first() -> None:
+def test_day_first_option() -> None:
     assert [found.when.month for found in find_dates("05/03/2024", NOW, UTC, day_first=True)] == [3]
     assert [found.when.day for found in find_dates("02/13/2024", NOW, UTC, day_first=True)] == [13]
 
 
 @given(st.text(alphabet="0123456789年月日号時时点:-/. 前天昨今刚才周二agoMarDec,中华民国十", max_size=40))
-def test_looking_at_the_characters_first_changes_nothing(text: str) -> None:
-    """Every form says which characters it needs; a form that matches without them would be lost."""
+def test_character_prefilter_misses_no_form(text: str) -> None:
+    """Each form lists the characters it needs; a form that matched without them would never be tried."""
     for pattern, read in FORMS:
         if pattern.search(text) and read in NEEDED:
             assert not NEEDED[read].isdisjoint(text)

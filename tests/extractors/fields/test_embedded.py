@@ -1,4 +1,4 @@
-"""Articles in the scripts of pages that JavaScript draws: each form of state once, and what is no article of this page."""
+"""Articles in the scripts of pages rendered by JavaScript: each form of state, and scripts of other articles."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def blocks() -> str:
         + "</script>",
     ],
 )
-def test_every_form_of_state(body: str) -> None:
+def test_forms_of_embedded_state(body: str) -> None:
     found = read(body)
     assert found is not None
     assert found.text.splitlines() == list(LINES)
     assert found.title == TITLE
 
 
-def test_title_markup_and_date_come_with_it() -> None:
+def test_title_html_and_date_are_read_from_state() -> None:
     found = read(f"<script>window.S = {json.dumps(STATE)}</script>")
     assert found is not None
     assert found.html == HTML
@@ -81,17 +81,17 @@ def test_title_markup_and_date_come_with_it() -> None:
         "<p>no scripts</p>",
     ],
 )
-def test_other_articles_code_and_lists_are_not_taken(body: str) -> None:
+def test_other_articles_code_and_lists_are_ignored(body: str) -> None:
     assert read(body) is None
 
 
-def test_the_description_vouches_for_a_text_without_a_title() -> None:
+def test_description_confirms_text_without_title() -> None:
     head = f'<meta name=description content="{LINES[0]}">'
     assert read(f"<script>window.S = {json.dumps({'c': HTML})}</script>", "滨海网", head) is not None
     assert read(f"<script>window.S = {json.dumps({'c': LINES[0] * 1 + LINES[0][:80]})}</script>", "滨海网", head) is None
 
 
-def test_the_longest_is_taken() -> None:
+def test_longest_text_is_chosen() -> None:
     state = {"title": TITLE, "summary": LINES[0] * 3, "content": HTML * 3}
     found = read(f"<script>window.S = {json.dumps(state)}</script>")
     assert found is not None
@@ -116,25 +116,25 @@ def test_hostile_scripts_take_bounded_time(text: str) -> None:
         read(f"<script>{text}</script>")
 
 
-def test_literals_are_read_as_the_browser_does() -> None:
+def test_escapes_are_decoded_like_javascript() -> None:
     assert unescaped(r"\u6ee8\x41\n\/\u{6d77}\ud83d\ude00\"") == '滨A\n/海😀"'
 
 
 @given(st.text(max_size=200))
-def test_any_script_is_borne(text: str) -> None:
+def test_any_script_text_is_accepted(text: str) -> None:
     read(f"<script>var title='{TITLE}',c=\"{text * 3}\"</script>")
 
 
 @given(
     st.recursive(st.none() | st.text(max_size=30), lambda x: st.lists(x, max_size=4) | st.dictionaries(st.text(max_size=8), x, max_size=4))
 )
-def test_any_state_is_borne(value: object) -> None:
+def test_any_json_state_is_accepted(value: object) -> None:
     state = json.dumps({"title": TITLE, "x": value, "content": HTML}).replace("<", "\\u003c")
     read(f"<script type='application/json'>{state}</script>")
 
 
-def test_titles_near_thousands_of_texts_are_read_once() -> None:
-    """Read anew for each text near them, letter by letter, they took more than 8 seconds."""
+def test_titles_near_many_texts_are_parsed_once() -> None:
+    """Parsing them again for each text nearby, character by character, took more than 8 seconds."""
     texts = "".join(
         f"{{title:{json.dumps(f'{TITLE}{number}')},text:{json.dumps(LINES[0] * 3)},date:'12 foo{number} 2024'}}," for number in range(2_000)
     )
@@ -145,5 +145,5 @@ def test_titles_near_thousands_of_texts_are_read_once() -> None:
     ("escaped", "text"),
     [(r"\u6ee8\u6d77", "滨海"), (r"\ud83d\ude82!", "🚂!"), (r"\ud83d!", "\ufffd!"), (r"\\u6ee8", r"\u6ee8"), (r"\u{1f682}\x41\n", "🚂A\n")],
 )
-def test_escapes_are_read_as_browsers_read_them(escaped: str, text: str) -> None:
+def test_unicode_and_invalid_escapes(escaped: str, text: str) -> None:
     assert unescaped(escaped) == text

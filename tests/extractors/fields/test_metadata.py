@@ -1,4 +1,4 @@
-"""What pages tell machines: JSON-LD with the mistakes that pages make, microdata, canonical addresses."""
+"""Structured metadata: JSON-LD with common mistakes, microdata, canonical URLs."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def ld(text: str) -> str:
         '{"@type":"NewsArticle","headline":"滨海","text":"one\ntwo"};',
     ],
 )
-def test_json_as_pages_write_it(text: str) -> None:
+def test_malformed_json_ld_is_read(text: str) -> None:
     assert read(ld(text)).article("headline") == "滨海"
 
 
-def test_microdata_is_read_like_json() -> None:
+def test_microdata_is_read_like_json_ld() -> None:
     meta = read(
         "<article itemscope itemtype='https://schema.org/NewsArticle'><h1 itemprop=headline>滨海新线</h1>"
         "<time itemprop=datePublished datetime='2024-03-05T08:30:00+08:00'>今天</time>"
@@ -51,16 +51,16 @@ def test_microdata_is_read_like_json() -> None:
     assert meta.named("author") == ("王甲乙",)
     assert meta.named("publisher", organisations=True) == ("滨海日报",)
     assert meta.article_image() == "/p.jpg"
-    assert meta.article("name") is None  # the author's name is not the article's
+    assert meta.article("name") is None  # the author's name must not be read as the article's
 
 
-def test_microdata_on_the_page_itself_and_json_before_it() -> None:
+def test_json_ld_is_preferred_to_microdata_on_html_element() -> None:
     html = '<html itemscope itemtype="http://schema.org/Article"><meta itemprop=headline content=乙><body>x</body></html>'
     assert read(html).article("headline") == "乙"
     assert read(html.replace("<body>", "<body>" + ld('{"@type":"NewsArticle","headline":"甲"}'))).article("headline") == "甲"
 
 
-def test_pictures_known_by_their_id() -> None:
+def test_image_is_resolved_by_id() -> None:
     meta = read(ld('{"@graph":[{"@type":"NewsArticle","image":{"@id":"#i"}},{"@type":"ImageObject","@id":"#i","url":"/p.jpg"}]}'))
     assert meta.article_image() == "/p.jpg"
 
@@ -74,7 +74,7 @@ def test_pictures_known_by_their_id() -> None:
         ("https://other.example.org/2024/a", None),
     ],
 )
-def test_canonical_addresses_are_of_the_same_site(href: str, expected: str | None) -> None:
+def test_canonical_url_must_be_on_same_site(href: str, expected: str | None) -> None:
     document = dom.from_text(f"<link rel=canonical href='{href}'>", URL)
     assert canonical_of(document, read_metadata(document)) == expected
 
@@ -82,19 +82,19 @@ def test_canonical_addresses_are_of_the_same_site(href: str, expected: str | Non
 @pytest.mark.parametrize(
     ("url", "href", "expected"),
     [
-        ("https://m.abc.com/2024/a.html", "https://www.abc.com/2024/a.html", True),  # a short name is no category
+        ("https://m.abc.com/2024/a.html", "https://www.abc.com/2024/a.html", True),  # ``abc`` is a registered name, not a public suffix
         ("https://m.abc.com.cn/2024/a.html", "https://www.abc.com.cn/2024/a.html", True),
         ("https://abc.com.cn/2024/a.html", "https://other.com.cn/2024/a.html", False),
         ("http://[broken/2024/a.html", "https://www.abc.com/2024/a.html", False),
         ("about:blank", "https://www.abc.com/2024/a.html", False),
     ],
 )
-def test_hosts_of_one_site(url: str, href: str, expected: bool) -> None:
+def test_same_site_comparison_of_hosts(url: str, href: str, expected: bool) -> None:
     document = dom.from_text(f"<link rel=canonical href='{href}'>", url)
     assert canonical_of(document, read_metadata(document)) == (href if expected else None)
 
 
-def test_deep_and_endless_markup_is_bounded() -> None:
+def test_deep_markup_is_bounded() -> None:
     read("<div itemscope itemtype='http://schema.org/Article'><span itemprop=author itemscope itemtype=x>" * 3000)
     read(ld("[" * 100_000))
 
@@ -106,7 +106,7 @@ json_values = st.recursive(
 
 @pytest.mark.slow
 @given(json_values)
-def test_any_json_is_borne(value: object) -> None:
+def test_any_json_value_is_accepted(value: object) -> None:
     thing = {"@type": "NewsArticle", "headline": value, "author": value, "image": value, "publisher": value}
     meta = read(ld(json.dumps(thing).replace("<", "\\u003c")))
     meta.article("headline")

@@ -1,4 +1,4 @@
-"""The headline is what the page shows, whatever its ``title`` is padded with and whatever element it stands in."""
+"""The headline shown on the page is found, whatever is appended to ``<title>`` and whichever element holds it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read(body: str, title: str = f"{TITLE}_社会_滨海新闻网", head: str = 
         f"<h1>滨海新线今晨通车，<br>首班列车满载出发</h1>{DATE}",
     ],
 )
-def test_a_headline_in_any_element_under_any_title(title: str, body: str) -> None:
+def test_headline_is_found_in_any_element_under_any_title(title: str, body: str) -> None:
     assert (read(f"<ul><li><a href=/>首页</a></li><li><a href=/b>要闻</a></li></ul>{body}", title) or "").replace(" ", "") == TITLE
 
 
@@ -67,11 +67,11 @@ def test_a_headline_in_any_element_under_any_title(title: str, body: str) -> Non
         ("<h3>首班列车满载</h3>" + f"<h4>{TITLE}</h4>", TITLE),
     ],
 )
-def test_what_stands_in_and_around_a_headline(body: str, expected: str) -> None:
+def test_additions_in_and_around_headline(body: str, expected: str) -> None:
     assert read(body) == expected
 
 
-def test_the_heading_may_say_it_in_other_words() -> None:
+def test_heading_may_differ_from_title_element() -> None:
     said = "The 7 Biggest Diet Trends in 2025, According to Nutritionists"
     body = f"<h1>{said}</h1><h2>What are diet trends?</h2>"
     assert read(body, "7 Major Diet Trends for 2025, According to Nutritionists - Harbour News") == said
@@ -80,65 +80,65 @@ def test_the_heading_may_say_it_in_other_words() -> None:
     assert read(body, "Read this first", f'<meta property=og:title content="Trends of the year">{declared}') == said
 
 
-def test_a_section_before_the_declared_headline_is_no_part_of_the_title() -> None:
+def test_section_before_declared_headline_is_removed() -> None:
     said = "The harbour keeps its seven oldest cranes"
     head = f'<meta property=og:title content="Old town: {said}">'
     head += f'<script type="application/ld+json">{{"@type": "Article", "headline": "Quarrel at the pier - {said}"}}</script>'
     assert read(f"<h1><i>Quarrel at the pier - </i><b>{said}</b></h1>", f"Old town: {said} - News - Harbour", head) == said
 
 
-def test_the_name_of_the_host_and_the_mark_of_an_anchor_are_no_part_of_a_title() -> None:
+def test_host_name_and_anchor_mark_are_removed() -> None:
     assert read("<p>text</p>", "", '<meta property=og:title content="Ten morning rides | Example">') == "Ten morning rides"
     assert read("<h1>Advanced Usage<a href=#u>¶</a></h1>", "Advanced Usage — Requests documentation") == "Advanced Usage"
 
 
-def test_a_title_that_nobody_shows_is_cut_at_the_site() -> None:
+def test_undisplayed_title_is_cut_at_site_name() -> None:
     assert read("<h1>滨海新闻网</h1>") == TITLE
 
 
-def test_the_link_is_asked_where_the_page_says_nothing() -> None:
+def test_link_title_is_a_fallback() -> None:
     assert read("", "首页", link=Link("https://news.example/a", "feed:x", title=TITLE)) == TITLE
 
 
-def test_titles_escaped_twice_are_read() -> None:
+def test_double_escaped_title_is_decoded() -> None:
     assert read("", "A &amp;quot;great&amp;quot; day for the harbour of Example | News") == 'A "great" day for the harbour of Example'
 
 
-def test_a_bullet_is_no_part_of_a_title_but_a_quotation_is() -> None:
+def test_bullet_is_removed_but_quotation_kept() -> None:
     assert bare("》某地新闻一则") == "某地新闻一则"
     assert bare("》读《某书》有感") == "》读《某书》有感"
     assert bare("「某某」开业了") == "「某某」开业了"
 
 
 @pytest.mark.parametrize("name", ["滨海新闻网", "滨海网-新闻中心", "首页", "Harbour News", "新闻动态--滨海学会官网"])
-def test_names_of_sites_say_nothing(name: str) -> None:
+def test_site_names_are_not_headlines(name: str) -> None:
     assert says_nothing(name)
     assert not says_nothing(TITLE)
 
 
-def test_a_crumb_and_a_caption_are_no_headlines() -> None:
+def test_breadcrumb_and_caption_are_not_headlines() -> None:
     html = f"<div>首页 &gt; 要闻 &gt; 正文</div><div>{TITLE}</div>{DATE}<p>{TEXT}</p><h3>图为首班列车</h3>"
     assert headline_by_place(dom.from_text(html), ()) == TITLE
 
 
-def test_the_thesis() -> None:
+def test_thesis_title_algorithm() -> None:
     document = dom.from_text(f"<title>{TITLE}_滨海网</title><h1>{TITLE}</h1>")
     assert thesis_title(document) == TITLE
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_any_text_gives_a_title_or_none(title: str, heading: str) -> None:
+def test_any_text_gives_title_or_none(title: str, heading: str) -> None:
     document = dom.from_text(f"<title>{title}</title><h1>{heading}</h1><p>x</p>")
     found = best_title(document, read_metadata(document))
     assert found is None or found.strip()
 
 
 @given(st.text(alphabet="滨海新线今晨通车首班列满载出发了", min_size=8, max_size=40), st.sampled_from(["_", " - ", "｜", "--"]))
-def test_a_long_first_part_is_the_title(title: str, mark: str) -> None:
+def test_long_first_part_is_the_title(title: str, mark: str) -> None:
     assert without_site(f"{title}{mark}滨海网") == title
 
 
-def test_many_headings_cost_little() -> None:
+def test_many_headings_take_linear_time() -> None:
     body = "".join(f"<h3 class=title>某地第{number}条新闻今天发生了</h3>" for number in range(3000))
     assert read(body) == TITLE
     assert count_calls(read, body) < 300_000

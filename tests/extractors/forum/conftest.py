@@ -1,4 +1,4 @@
-"""The made-up threads are a module of these tests."""
+"""Make the module of made-up threads importable for these tests."""
 
 from __future__ import annotations
 

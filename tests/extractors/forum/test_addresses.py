@@ -1,4 +1,4 @@
-"""Addresses of forums by their engines' ways of writing them: one thread has one key, whatever page and form leads to it."""
+"""URLs of forums by the conventions of their engines: each thread has one key on all its pages and URL forms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SESSION = "0a" * 16
         ("/p/1010101010", ["/p/1010101010?pn=3"]),
     ],
 )
-def test_a_thread_has_one_key(first: str, others: list[str]) -> None:
+def test_url_forms_of_a_thread_share_one_key(first: str, others: list[str]) -> None:
     at = read(HOST + first)
     assert (at.kind, at.place) == ("thread", 0)
     assert {read(HOST + other).key for other in others} == {at.key}
@@ -55,7 +55,7 @@ def test_a_thread_has_one_key(first: str, others: list[str]) -> None:
         ("/viewforum.php?f=2&start=0", 0),
     ],
 )
-def test_pages_are_told_apart(address: str, place: int) -> None:
+def test_page_number_is_read_from_url(address: str, place: int) -> None:
     assert read(HOST + address).place == place
 
 
@@ -85,8 +85,8 @@ def test_pages_are_told_apart(address: str, place: int) -> None:
         ("/threads/a.101/post-999", "post"),
         ("/t/a-title/101/12", "post"),
         ("/index.php?topic=101.msg999", "post"),
-        ("/forum.php?mod=viewthread&tid=101&authorid=5", "other"),  # one member's posts alone
-        ("/forum.php?mod=viewthread&tid=101&ordertype=1", "other"),  # the same posts the other way round
+        ("/forum.php?mod=viewthread&tid=101&authorid=5", "other"),  # posts of one member only
+        ("/forum.php?mod=viewthread&tid=101&ordertype=1", "other"),  # the same posts in reverse order
         ("/forum.php?mod=forumdisplay&fid=2&orderby=views", "other"),
         ("/viewtopic.php?t=101&view=print", "other"),
         ("/viewtopic.php?t=101&view=next", "other"),  # another thread
@@ -94,25 +94,25 @@ def test_pages_are_told_apart(address: str, place: int) -> None:
         ("/", "other"),
     ],
 )
-def test_kinds(address: str, kind: str) -> None:
+def test_url_kinds(address: str, kind: str) -> None:
     assert read(HOST + address).kind == kind
 
 
-def test_what_is_asked_for_has_no_session_and_no_way_back() -> None:
+def test_requested_url_has_no_session_or_return_parameters() -> None:
     assert cleaned(f"{HOST}/v/5;jsessionid=ABCDEF0123456789#p3") == f"{HOST}/v/5"
     assert read(f"{HOST}/viewtopic.php?f=2&t=7&sid={'ab' * 16}#p9").url == f"{HOST}/viewtopic.php?f=2&t=7"
     assert read(f"{HOST}/thread-7-1-9.html").url == f"{HOST}/thread-7-1-1.html"
-    assert cleaned(f"{HOST}/list?sid=123") == f"{HOST}/list?sid=123"  # a short one may be the page's own
-    assert cleaned(f"{HOST}/f?kw=%C3%A8&fpage=2") == f"{HOST}/f?kw=%C3%A8"  # bytes of another encoding stay as they are
+    assert cleaned(f"{HOST}/list?sid=123") == f"{HOST}/list?sid=123"  # a short sid may be a parameter of the page
+    assert cleaned(f"{HOST}/f?kw=%C3%A8&fpage=2") == f"{HOST}/f?kw=%C3%A8"  # percent-encoded bytes of another encoding are kept
 
 
-def test_forms() -> None:
+def test_url_forms() -> None:
     assert form_of(f"{HOST}/v/501") == form_of(f"{HOST}/v/7;jsessionid=ABCDEF0123456789") == "/v/#"
     assert form_of(f"{HOST}/talk/one-title") == form_of(f"{HOST}/talk/another") == "/talk/*"
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_read(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     for url in (text, f"http://{text}", f"{HOST}/{text}", f"{HOST}/thread.php?{text}"):
         read(url)
         form_of(url)

@@ -1,4 +1,4 @@
-"""Times as boards write them."""
+"""Dates and times as forum boards write them."""
 
 from __future__ import annotations
 
@@ -30,45 +30,45 @@ NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
         ("2 uur geleden", timedelta(hours=2)),
     ],
 )
-def test_an_age_counts_from_now(text: str, ago: timedelta) -> None:
+def test_relative_age_counts_back_from_now(text: str, ago: timedelta) -> None:
     assert moment(text, NOW) == NOW - ago
 
 
 @pytest.mark.parametrize(
     ("text", "day"), [("heute um 10:15", 10), ("gestern, 10:15", 9), ("hier à 10:15", 9), ("вчера в 10:15", 9), ("anteayer a las 10:15", 8)]
 )
-def test_a_named_day_has_its_time_of_day(text: str, day: int) -> None:
+def test_named_day_keeps_time_of_day(text: str, day: int) -> None:
     assert moment(text, NOW) == datetime(2024, 3, day, 10, 15, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["", "Member", "12 posts", "99 red balloons", "gestern um 25:99", "9999 years and a day" * 10])
-def test_other_texts_are_no_times(text: str) -> None:
+def test_other_texts_are_not_times(text: str) -> None:
     assert moment(text, NOW) is None
 
 
 @pytest.mark.parametrize(
     "text", ["2024-3-5 08:30", "Mar 5, 2024", "5. März 2024", "03-05 08:30", "昨天 08:30", "3 weeks ago", "vor 3 Stunden"]
 )
-def test_what_looks_like_a_time_is_seen(text: str) -> None:
+def test_time_like_text_is_recognised(text: str) -> None:
     assert is_time(text)
 
 
 @pytest.mark.parametrize("text", ["12", "Posts: 1,234", "price 20.50", "v1.2.3", "see chapter 3", "3h"])
-def test_what_does_not_is_not(text: str) -> None:
+def test_other_text_is_not_time_like(text: str) -> None:
     assert not is_time(text)
 
 
-def test_an_age_without_a_word_for_ago_is_a_time_where_its_element_says_so() -> None:
+def test_bare_age_is_a_time_in_a_time_element() -> None:
     assert is_time("3h", named=True)
 
 
 @pytest.mark.parametrize(
     ("text", "floor"), [("12楼", 12), ("第 3 楼", 3), ("沙发", 2), ("楼主", 1), ("#7", 7), ("Post #12", 12), ("12#", 12)]
 )
-def test_floors_are_read(text: str, floor: int) -> None:
+def test_floor_numbers_are_read(text: str, floor: int) -> None:
     assert floor_of(text) == floor
 
 
 @pytest.mark.parametrize("text", ["12", "C# 8 is out", "#topic", "楼上说得对"])
-def test_other_texts_are_no_floors(text: str) -> None:
+def test_other_texts_are_not_floors(text: str) -> None:
     assert floor_of(text) is None

@@ -1,6 +1,6 @@
-"""Pages that nobody meant to be read, given to every reader of posts: posts or ``NotApplicable``, in time, linear in the posts.
+"""Malformed and huge pages: every algorithm returns posts or ``NotApplicable``, in time linear in the posts.
 
-A new line in ``POSTERS`` is tried here without further words.
+An algorithm added to ``POSTERS`` is tested here automatically.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ NOTHINGS: Final = json.dumps({"@type": "Question", "text": "x", "comment": [1] *
 
 
 def kinds_of_subtrees() -> str:
-    """Elements of 9,973 tags, of which no two subtrees are alike."""
+    """Return elements with 9,973 tags, all of whose subtrees differ."""
     tags = ([f"t{(a * 37 + b * 11 + c * 7) % 9973}" for c in range(30)] for a in range(20) for b in range(12))
     return "".join(f"<p><i>{''.join(f'<{tag}></{tag}>' for tag in row)}</i></p>" for row in tags)
 
 
-# Pages near dom.MAX_TAGS: of more tags than that, none is parsed
+# Pages just below dom.MAX_TAGS; larger ones are not parsed
 BIG: Final[dict[str, Callable[[], str]]] = {
     "posts": lambda: "".join(map(post, range(4_000))),
     "nested posts": lambda: "".join(post(number)[:-6] for number in range(5_000)),
@@ -84,14 +84,14 @@ BIG: Final[dict[str, Callable[[], str]]] = {
 
 @lru_cache(maxsize=1)
 def parsed(name: str) -> dom.Document:
-    """A big page, parsed once for all readers, which come one after another."""
+    """Parse a big page once for all algorithms, which are tested consecutively."""
     return dom.document(Page("https://a.example/1", threads.page(BIG[name]()).encode(), NOW))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", POSTERS)
 @pytest.mark.parametrize("name", BIG)
-def test_big_pages_are_read_in_bounds(name: str, algorithm: str) -> None:
+def test_huge_page_is_read_in_bounded_time(name: str, algorithm: str) -> None:
     with ends(20):
         read(algorithm, parsed(name))
 
@@ -106,7 +106,7 @@ def read(algorithm: str, document: dom.Document) -> int | None:
 
 
 NOISE: Final = bytes(range(256)) * 200
-NO_PAGES: Final[dict[str, bytes]] = {
+INVALID_PAGES: Final[dict[str, bytes]] = {
     "nothing": b"",
     "white space": b" \r\n\t" * 1000,
     "zeros": bytes(5000),
@@ -119,10 +119,10 @@ NO_PAGES: Final[dict[str, bytes]] = {
 }
 
 
-@pytest.mark.parametrize("case", NO_PAGES)
+@pytest.mark.parametrize("case", INVALID_PAGES)
 @pytest.mark.parametrize("algorithm", POSTERS)
-def test_what_is_no_page_is_refused(algorithm: str, case: str) -> None:
-    assert read(algorithm, dom.document(Page("https://a.example/1", NO_PAGES[case], NOW))) is None
+def test_invalid_page_is_refused(algorithm: str, case: str) -> None:
+    assert read(algorithm, dom.document(Page("https://a.example/1", INVALID_PAGES[case], NOW))) is None
 
 
 THREAD: Final = threads.discuz()
@@ -145,19 +145,19 @@ BROKEN: Final = [
 
 @pytest.mark.parametrize("html", BROKEN)
 @pytest.mark.parametrize("algorithm", POSTERS)
-def test_broken_markup_breaks_nobody(algorithm: str, html: str) -> None:
+def test_malformed_markup_is_tolerated(algorithm: str, html: str) -> None:
     read(algorithm, dom.document(Page("https://a.example/1", html.encode("utf-8", "surrogatepass"), NOW)))
     read(algorithm, dom.from_text(html))
 
 
 @pytest.mark.parametrize("algorithm", POSTERS)
-def test_a_board_in_gbk_is_read_as_one_in_utf_8(algorithm: str) -> None:
+def test_gbk_thread_is_decoded(algorithm: str) -> None:
     page = Page("https://a.example/1", threads.discuz().encode("gb18030"), NOW, content_type="text/html; charset=utf-8")
     assert read(algorithm, dom.document(page)) == len(threads.TALK)
 
 
-def test_of_a_page_with_thousands_of_posts_the_first_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read to its end, a page of 24,000 posts took eight seconds; the rest is no post in another container either."""
+def test_posts_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading a page of 24,000 posts to its end took eight seconds; posts beyond the limit are not read from another container either."""
     monkeypatch.setattr("newsportal.extractors.forum.best.MAX_POSTS", 20)
     page = dom.from_text("".join(map(post, range(50))), "https://bbs.example/thread-1-1-1.html")
     assert [found.author for found in poster("best")(page, NOW)] == [f"Name{number}" for number in range(20)]

@@ -1,4 +1,4 @@
-"""``best`` reads made-up threads of several engines, of no engine, and what is hidden from readers without scripts."""
+"""The ``best`` algorithm on made-up threads: of known engines, of no engine, and hidden from readers without scripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def squeezed(text: str | None) -> str:
     return "".join((text or "").split())
 
 
-def assert_said(found: Sequence[Post], talk: Sequence[Said]) -> None:
+def assert_posts(found: Sequence[Post], talk: Sequence[Said]) -> None:
     assert [post.author for post in found] == [said.author for said in talk]
     assert [squeezed(post.text) for post in found] == [squeezed(said.text) for said in talk]
     assert all(post.published is not None and post.published.date() >= datetime(2024, 3, 5, tzinfo=UTC).date() for post in found)
@@ -46,13 +46,13 @@ CASES = [
 
 @pytest.mark.parametrize("hints", [True, False])
 @pytest.mark.parametrize(("thread", "talk"), CASES, ids=lambda case: getattr(case, "__name__", ""))
-def test_every_post_is_found_with_name_time_and_words(thread: Callable[[], str], talk: Sequence[Said], hints: bool) -> None:
+def test_posts_have_author_time_and_text(thread: Callable[[], str], talk: Sequence[Said], hints: bool) -> None:
     found = posts(thread(), hints)
-    assert_said(found, talk)
+    assert_posts(found, talk)
     assert [post.opening for post in found] == [number == 0 for number in range(len(talk))]
 
 
-def test_a_date_is_the_posts_own_not_the_members_or_the_attachments() -> None:
+def test_date_of_post_is_not_of_member_or_attachment() -> None:
     found = posts(threads.discuz())
     assert [post.published.strftime("%Y-%m-%d %H:%M") for post in found if post.published] == [
         "2024-03-05 08:30",
@@ -66,12 +66,12 @@ def test_a_date_is_the_posts_own_not_the_members_or_the_attachments() -> None:
     assert found[1].date_text == "发表于 2024-3-5 08:41"
 
 
-def test_floors_are_read_as_boards_call_them() -> None:
+def test_floor_numbers() -> None:
     assert [post.floor for post in posts(threads.discuz())] == [1, 2, 3, 4, 5]
     assert [post.floor for post in posts(threads.xenforo())] == [1, 2, 3, 4]
 
 
-def test_quotations_stand_apart_from_own_words() -> None:
+def test_quotations_are_separated_from_text() -> None:
     for found in (posts(threads.discuz())[2], posts(threads.phpbb())[2], posts(threads.xenforo())[2]):
         assert found.quoted is not None
         assert "七分钟" in found.quoted or "Hardly anybody" in found.quoted
@@ -79,18 +79,18 @@ def test_quotations_stand_apart_from_own_words() -> None:
         assert squeezed(found.full_text) == squeezed(found.quoted + found.text)
 
 
-def test_signatures_edit_notes_and_hidden_tips_are_no_words_of_the_post() -> None:
+def test_signatures_and_edit_notes_are_removed() -> None:
     text = "".join(post.full_text or "" for post in (*posts(threads.discuz()), *posts(threads.phpbb())))
     assert not any(piece in text for piece in ("难忘", "最后由", "下载次数", "上传", "steam", "Last edited", "举报"))
 
 
-def test_a_time_in_an_attribute_outweighs_an_age() -> None:
+def test_datetime_attribute_is_preferred_to_relative_age() -> None:
     first = posts(threads.xenforo())[0]
     assert first.published == datetime(2024, 3, 5, 7, 30, tzinfo=UTC)
     assert first.date_text == "2024-03-05T08:30:00+0100"
 
 
-def test_pictures_ids_and_places_are_told() -> None:
+def test_images_id_and_xpath_of_post() -> None:
     second = posts(threads.xenforo())[1]
     assert [image.url for image in second.images] == ["https://talk.example/attachments/train-1.jpg"]
     assert second.id == "801"
@@ -98,16 +98,16 @@ def test_pictures_ids_and_places_are_told() -> None:
 
 
 @pytest.mark.parametrize("thread", [threads.discuz, threads.phpwind])
-def test_a_thread_of_one_post_is_read_by_its_engines_hints(thread: Callable[[Sequence[Said]], str]) -> None:
-    assert_said(posts(thread(TALK[:1])), TALK[:1])
+def test_single_post_is_read_by_engine_hints(thread: Callable[[Sequence[Said]], str]) -> None:
+    assert_posts(posts(thread(TALK[:1])), TALK[:1])
 
 
-def test_two_posts_are_enough_without_hints() -> None:
-    assert_said(posts(threads.discuz(TALK[:2]), hints=False), TALK[:2])
+def test_two_posts_suffice_without_hints() -> None:
+    assert_posts(posts(threads.discuz(TALK[:2]), hints=False), TALK[:2])
 
 
-def test_comments_under_posts_are_not_the_posts() -> None:
-    """Three comments under each answer, each with a name and a time of its own."""
+def test_comments_below_answers_are_not_posts() -> None:
+    """Each answer has three comments, each with a name and a time."""
     comments = "".join(
         f"<li class='comment'><span>Me too, that is what I said before {n}</span> <a href='/users/9{n}'>guest{n}</a> <span>Mar 6, "
         f"2024 at 9:0{n}</span></li>"
@@ -124,7 +124,7 @@ def test_comments_under_posts_are_not_the_posts() -> None:
     assert [squeezed(post.text) for post in found] == [squeezed(said.text * 2) for said in ENGLISH]
 
 
-def test_nested_posts_have_their_own_words_alone() -> None:
+def test_nested_posts_hold_only_their_own_text() -> None:
     def nested(number: int) -> str:
         said = ENGLISH[number]
         inner = nested(number + 1) if number + 1 < len(ENGLISH) else ""
@@ -135,18 +135,18 @@ def test_nested_posts_have_their_own_words_alone() -> None:
         )
 
     found = posts(page(nested(0)))
-    assert_said(found, ENGLISH)
+    assert_posts(found, ENGLISH)
     assert all(squeezed(ENGLISH[number + 1].text) not in squeezed(found[number].block_text) for number in range(len(ENGLISH) - 1))
 
 
-def test_posts_in_a_comment_of_html_are_read() -> None:
+def test_posts_inside_html_comment_are_read() -> None:
     html = threads.plain_cards(opening_apart=False)
     start, end = html.index("<div class='list'>"), html.index("<div id='ft'>")
     hidden = f"{html[:start]}<code><!--{html[start:end]}--></code>{html[end:]}"
-    assert_said(posts(hidden), ENGLISH)
+    assert_posts(posts(hidden), ENGLISH)
 
 
-def test_a_page_without_repetition_is_read_from_its_json() -> None:
+def test_json_ld_thread_is_a_fallback() -> None:
     told = {
         "@type": "DiscussionForumPosting",
         "author": {"@type": "Person", "name": "harbour_tom"},
@@ -162,18 +162,18 @@ def test_a_page_without_repetition_is_read_from_its_json() -> None:
 
 
 @pytest.mark.parametrize("age", ["3分钟前", "2 hours ago", "vor 3 Stunden", "il y a 2 heures", "hace 3 horas", "3 часа назад"])
-def test_ages_are_times(age: str) -> None:
+def test_relative_ages_are_dates(age: str) -> None:
     talk = [Said(said.author, age, said.text) for said in ENGLISH]
     found = posts(threads.plain_cards(talk, opening_apart=False))
     assert [post.author for post in found] == [said.author for said in talk]
     assert all(post.published is not None and timedelta(0) < NOW - post.published < timedelta(hours=4) for post in found)
 
 
-def test_a_later_page_has_no_opening_post() -> None:
+def test_later_page_has_no_opening_post() -> None:
     assert not any(post.opening for post in posts(threads.discuz(), url="https://talk.example/thread-12-2-1.html"))
 
 
 @pytest.mark.parametrize("html", ["", "<p>hello</p>", page("<ul>" + "<li><a href='/t/1'>Thread</a></li>" * 20 + "</ul>")])
-def test_a_page_without_posts_is_refused(html: str) -> None:
+def test_page_without_posts_is_refused(html: str) -> None:
     with pytest.raises(NotApplicable, match="no-posts"):
         posts(html)

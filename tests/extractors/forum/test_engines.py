@@ -1,4 +1,4 @@
-"""The selectors of forum engines find in the tree what CSS finds in the page."""
+"""Selectors of forum engines match the same elements in the tree as CSS does in the page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SELECTORS = sorted(
 
 
 @pytest.mark.parametrize("selector", [*SELECTORS, ".postbody .postbody time", "div > .postbody", ".authi > a", "body .content"])
-def test_a_selector_finds_in_the_tree_what_it_finds_in_the_page(selector: str) -> None:
+def test_tree_selectors_match_like_css(selector: str) -> None:
     root = dom.from_text(PAGE).root
     tree = read_tree(dom.css(root, "body")[0])
     place = {node.element: at for at, node in enumerate(tree.nodes)}
     assert numbers(tree, selector) == [place[element] for element in dom.css(root, selector) if element in place]
 
 
-def test_other_selectors_are_refused() -> None:
+def test_unsupported_selector_is_refused() -> None:
     with pytest.raises(ValueError, match="not a selector of an engine"):
         numbers(read_tree(dom.from_text(PAGE).css("body")[0]), "div:first-child")

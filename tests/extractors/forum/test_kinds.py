@@ -1,4 +1,4 @@
-"""Boards, threads and walls are told apart on the made-up forums, by their engines' addresses and by shape alone; bad pages do no harm."""
+"""Boards, threads and login walls of made-up forums are recognised by URL or by structure alone; malformed pages are tolerated."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def page(key: str, target: str, day: int = 0, change: Any = lambda html: html) -
 
 
 def at(form: str, number: int, place: int) -> str:
-    """The address of a board's or thread's page, as its engine counts."""
+    """Return the URL of a page of a board or thread, numbered as its engine does."""
     offset = {"start={}": (place - 1) * 10, "/c/board/{}?page={}": place - 1}
     counted = next((value for ending, value in offset.items() if form.endswith(ending)), place)
     return form.format(number, counted)
 
 
-def told_wrong(found: Signpost, board: Board, place: int) -> list[str]:
-    """What a board's page says of its threads that is not so."""
+def listing_errors(found: Signpost, board: Board, place: int) -> list[str]:
+    """Return the differences between a board's listing and its threads."""
     listed = {one.title: one for one in found.threads}
     wrong = [f"missing {thread.title}" for thread in board.page(0, place) if thread.title not in listed]
     wrong += [f"none: {title}" for title in listed if title not in {thread.title for thread in board.threads}]
@@ -68,7 +68,7 @@ def told_wrong(found: Signpost, board: Board, place: int) -> list[str]:
 
 
 @pytest.mark.parametrize("key", ENGINES)
-def test_a_front_page_leads_to_the_boards(key: str) -> None:
+def test_front_page_lists_boards(key: str) -> None:
     found = kinds.look(page(key, FRONTS.get(key, "/")), NOW)
     assert found.kind == "front"
     assert {board.title for board in found.boards} >= {board.name for board in FORUMS[key].boards if not board.above}
@@ -76,7 +76,7 @@ def test_a_front_page_leads_to_the_boards(key: str) -> None:
     assert found.threads == ()
 
 
-def test_a_box_of_the_latest_threads_makes_no_board_of_a_front_page() -> None:
+def test_front_page_with_latest_threads_is_no_board() -> None:
     box = "".join(f'<li><a href="/thread-{number}-1-1.html">最新的帖子之 {number}</a></li>' for number in range(20))
     found = kinds.look(
         page("discuz", "/", change=lambda html: html.replace('<div class="fl bm">', f'<ul>{box}</ul><div class="fl bm">')), NOW
@@ -85,26 +85,26 @@ def test_a_box_of_the_latest_threads_makes_no_board_of_a_front_page() -> None:
 
 
 @pytest.mark.parametrize("key", ENGINES)
-def test_a_board_lists_its_threads_and_its_next_page(key: str) -> None:
+def test_board_lists_threads_and_next_page(key: str) -> None:
     for board in FORUMS[key].boards[:4]:
         for place in range(1, board.pages(0) + 1):
             found = kinds.look(page(key, at(BOARDS[key], board.number, place)), NOW)
             assert found.kind == "board"
-            assert told_wrong(found, board, place) == []
+            assert listing_errors(found, board, place) == []
             assert (found.next is not None) == (place < board.pages(0))
     below = kinds.look(page(key, at(BOARDS[key], 4, 1)), NOW).boards
     assert key == "discourse" or [board.title for board in below] == [FORUMS[key].boards[3].name]
 
 
 @pytest.mark.parametrize("key", ENGINES)
-def test_what_only_members_may_read_is_a_wall(key: str) -> None:
+def test_members_only_page_is_a_login_wall(key: str) -> None:
     assert kinds.look(page(key, at(BOARDS[key], 6, 1)), NOW).kind == "login"
     thread = FORUMS[key].boards[4].threads[0]
     assert kinds.is_wall(page(key, at(THREADS[key], thread.number, 1)))
 
 
 @pytest.mark.parametrize("key", ENGINES)
-def test_a_thread_leads_from_page_to_page(key: str) -> None:
+def test_thread_pages_are_followed_to_the_end(key: str) -> None:
     thread = next(one for one in FORUMS[key].boards[0].threads if one.pages(0) == 3)
     document = page(key, at(THREADS[key], thread.number, 1))
     assert kinds.look(document, NOW).kind in ("thread", "other")
@@ -123,7 +123,7 @@ def test_a_thread_leads_from_page_to_page(key: str) -> None:
         ("discourse", "/calendar?m=2026-03"), ("homemade", "/k/2026/03"), ("phpbb", "/memberlist.php?u=2"),
     ],
 )  # fmt: skip
-def test_calendars_and_members_lead_nowhere(key: str, target: str) -> None:
+def test_calendars_and_profiles_yield_no_links(key: str, target: str) -> None:
     found = kinds.look(page(key, target), NOW)
     assert (found.boards, found.threads) == ((), ())
     assert found.kind in ("calendar", "member", "other")
@@ -142,20 +142,20 @@ OPAQUE = (
 
 
 def opaque(html: str) -> str:
-    """The same page under addresses that say nothing."""
+    """Return the page with URLs from which no kind can be read."""
     for form, there in OPAQUE:
         html = re.sub(form, there, html)
     return html
 
 
 @pytest.mark.parametrize("key", ["discuz", "phpwind", "phpbb"])
-def test_shape_alone_tells_boards_and_threads(key: str) -> None:
+def test_boards_are_recognised_without_url_patterns(key: str) -> None:
     front = kinds.look(page(key, "/", change=opaque), NOW)
     assert [board.title for board in front.boards] == [board.name for board in FORUMS[key].boards if not board.above]
     board = FORUMS[key].boards[0]
     hidden = page(key, at(BOARDS[key], 2, 1), change=opaque)
     found = kinds.look(dom.from_text(hidden.html, f"{HOST}/y/2"), NOW)
-    assert (found.kind, told_wrong(found, board, 1)) == ("board", [])
+    assert (found.kind, listing_errors(found, board, 1)) == ("board", [])
 
 
 def test_navigation_is_neither_board_nor_thread() -> None:
@@ -178,23 +178,23 @@ def kept(**more: Any) -> StoredThread:
     [
         (5, NOW, kept(), False),
         (6, NOW, kept(), True),
-        (4, NOW, kept(), True),  # one was deleted, others may have come
-        (5, NOW + timedelta(minutes=30), kept(), True),  # one was deleted, another came
-        (5, NOW + timedelta(seconds=30), kept(), False),  # the list's times are good to a minute
+        (4, NOW, kept(), True),  # one was deleted, others may be new
+        (5, NOW + timedelta(minutes=30), kept(), True),  # one was deleted, another is new
+        (5, NOW + timedelta(seconds=30), kept(), False),  # times in lists are accurate to a minute
         (5, NOW, kept(whole=False), True),
         (None, NOW, kept(), False),
         (None, NOW + timedelta(hours=1), kept(), True),
-        (None, None, kept(), True),  # the list says nothing: it must be looked at
+        (None, None, kept(), True),  # no evidence in the list: the thread is visited
         (5, None, kept(), False),
         (None, NOW + timedelta(hours=1), kept(replies=None, listed=None), True),
         (None, NOW, kept(replies=None, listed=None), False),
     ],
 )
-def test_growth_is_noticed_by_replies_and_times(replies: int | None, last: datetime | None, before: StoredThread, grown: bool) -> None:
+def test_growth_is_detected_by_replies_and_times(replies: int | None, last: datetime | None, before: StoredThread, grown: bool) -> None:
     assert has_grown(Listed("u", "k", "t", replies, last, 60.0), before) is grown
 
 
-# bad pages
+# malformed pages
 
 DEEP = "<div>" * 20_000 + '<a href="/thread-1-1-1.html">x</a>'
 ROW = '<tr><td><a href="/thread-{0}-1-1.html">一个帖子的标题 {0}</a></td><td>{0}</td><td>2026-3-1 08:{1:02}</td></tr>'
@@ -206,19 +206,19 @@ BAD = ("", "<a href=//[>x</a>", '<a href="javascript:x">a</a>', "<base href='htt
 
 
 @pytest.mark.parametrize("html", BAD)
-def test_bad_pages_end_in_time(html: str) -> None:
+def test_malformed_page_is_read_in_bounded_time(html: str) -> None:
     for url in (f"{HOST}/", f"{HOST}/forum-2-1.html", f"{HOST}/thread-1-1-1.html", "about:blank"):
         with ends():
             kinds.look(dom.from_text(html, url), NOW)
 
 
-def test_a_list_of_five_thousand_threads_is_read_in_linear_time() -> None:
+def test_five_thousand_threads_are_listed() -> None:
     found = kinds.look(dom.from_text(f"<table>{WIDE}</table>", f"{HOST}/forum-2-1.html"), NOW)
     assert len(found.threads) == 5_000
     assert all(one.replies == number for number, one in enumerate(found.threads[:100]))
 
 
-def test_the_forums_are_the_same_for_the_same_seed() -> None:
+def test_forums_are_reproducible_by_seed() -> None:
     again: dict[str, Forum] = forums(NOW.astimezone(CHINA))
     assert again == FORUMS
     assert forums(NOW, seed=2) != FORUMS

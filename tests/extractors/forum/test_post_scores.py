@@ -1,4 +1,4 @@
-"""Floors on real threads with gold posts. A score only rises: who betters it writes the new floor here."""
+"""Minimum scores on real threads with gold posts. Scores only rise: a change that improves one raises its floor here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def readings(data: Path, algorithm: str) -> list[Reading]:
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "engines", "block", "body", "author", "date"), FLOORS)
-def test_posts_do_not_get_worse(
+def test_scores_reach_their_floors(
     data: Path, algorithm: str, engines: set[str] | None, block: float, body: float, author: float | None, date: float
 ) -> None:
     figures = row([reading for reading in readings(data, algorithm) if engines is None or reading.thread.engine in engines])
@@ -39,7 +39,7 @@ def test_posts_do_not_get_worse(
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_an_engine_that_nobody_knows_is_read_without_hints(data: Path) -> None:
+def test_unknown_engine_scores_without_hints(data: Path) -> None:
     figures = row(read_all(partial(best.extract, hints=False), gold_threads(data / "forum")))
     assert figures["block_f1"] >= 0.965
     assert figures["body_f1"] >= 0.925

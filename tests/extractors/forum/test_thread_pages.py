@@ -1,4 +1,4 @@
-"""Where a thread was, and is no more: nothing is read there as its posts."""
+"""Deleted threads and redirected thread URLs yield no posts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
         "This thread has been removed.",
     ],
 )
-def test_a_notice_that_a_thread_is_gone_is_no_post(said: str) -> None:
+def test_deletion_notice_is_not_a_post(said: str) -> None:
     notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{said}</p></div>{FOOT}", ASKED)
     with pytest.raises(NotApplicable) as why:
         read_page(notice, poster("best"), NOW, alone=True)
     assert why.value.reason == "gone"
 
 
-def test_a_post_that_speaks_of_deleting_is_one() -> None:
+def test_post_about_deletion_is_kept() -> None:
     text = (
         "我昨天发的那个关于换窗户的帖子不知道为什么被删除了，版主能不能解释一下，里面既没有广告，也没有骂人，只是问了问价钱和师傅的电话。"
         * 3
@@ -51,12 +51,12 @@ def test_a_post_that_speaks_of_deleting_is_one() -> None:
         ("https://bbs.example/member.php?mod=logging&action=login", "login"),
     ],
 )
-def test_a_thread_whose_address_leads_elsewhere_has_no_posts(url: str, reason: str) -> None:
+def test_redirected_thread_url_has_no_posts(url: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as why:
         read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, asked=ASKED)
     assert why.value.reason == reason
 
 
-def test_a_thread_under_another_of_its_addresses_is_read() -> None:
+def test_thread_under_alternative_url_is_read() -> None:
     page = dom.from_text(threads.discuz(), "https://bbs.example/t/what-it-is-about/9")
     assert len(read_page(page, poster("best"), NOW, asked=ASKED).posts) == len(threads.TALK)

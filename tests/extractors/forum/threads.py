@@ -1,5 +1,5 @@
 # ruff: noqa: E501  markup is written as engines write it
-"""Made-up threads in the structure of several engines; names, texts and addresses are ours."""
+"""Made-up threads in the structure of several engines; all names, texts and URLs are invented."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Said:
-    """What a post of a made-up thread says."""
+    """A post of a made-up thread."""
 
     author: str
     time: str
@@ -107,7 +107,7 @@ def xenforo(talk: Sequence[Said] = ENGLISH) -> str:
 
 
 def discourse(talk: Sequence[Said] = ENGLISH) -> str:
-    """As it is served: an application for browsers, and the posts in ``noscript``."""
+    """Return the page as served: an application for browsers, and the posts in ``noscript``."""
     posts = "".join(
         f"""<div itemprop="comment" itemscope itemtype="http://schema.org/Comment" class="topic-body crawler-post"><div class="crawler-post-meta">
         <span class="creator" itemprop="author" itemscope itemtype="http://schema.org/Person"><a itemprop="url" href="https://talk.example/u/{n}">
@@ -122,7 +122,7 @@ def discourse(talk: Sequence[Said] = ENGLISH) -> str:
 
 
 def table_rows(talk: Sequence[Said] = ENGLISH) -> str:
-    """An engine of nobody's: a row with name and time, then a row with the text, all in one table."""
+    """Return a thread of no known engine: one table, with a row for name and time and a row for the text."""
     rows = "".join(
         f"""<tr id="m{n}"><td><p><a href="#"></a><a>{said.author}</a></p><p>{said.time}</p></td></tr><tr><td class="says">{said.text}</td></tr>
         <tr><td><a href="/answer/{n}">Answer</a></td></tr>"""
@@ -132,7 +132,7 @@ def table_rows(talk: Sequence[Said] = ENGLISH) -> str:
 
 
 def plain_cards(talk: Sequence[Said] = ENGLISH, opening_apart: bool = True) -> str:
-    """Classes that say nothing; the opening post in another container than the answers, names without links."""
+    """Return cards with meaningless classes: the opening post in another container than the answers, names without links."""
 
     def card(said: Said, name: str) -> str:
         return f"""<div class="{name}"><div class="k2"><strong>{said.author}</strong><span>{said.time}</span></div>

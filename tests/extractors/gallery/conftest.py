@@ -1,4 +1,4 @@
-"""The made-up photo stories are a module of these tests."""
+"""Make the module of made-up photo stories importable for these tests."""
 
 from __future__ import annotations
 

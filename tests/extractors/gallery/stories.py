@@ -45,4 +45,4 @@ def told(found: GalleryPage) -> list[tuple[str, str | None]]:
 
 
 PAIRS = [(picture(at), caption) for at, caption in enumerate(CAPTIONS)]
-"""What every layout below tells."""
+"""The images and captions in every layout."""

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup is read best on one line)
-"""Which pages are asked for, which answers are none, and what a pattern, a counter and a pager say."""
+"""Further pages of a photo story: URL patterns, counters, pagers, and answers that end the story."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ P = "https://p.example/photo/"
         ("{id}_{n}.html", P + "123.shtml", None, None),
     ],
 )
-def test_a_pattern_counts(pattern: str, url: str, number: int | None, second: str | None) -> None:
+def test_pattern_gives_page_number_and_next_url(pattern: str, url: str, number: int | None, second: str | None) -> None:
     assert parse(pattern).number(url) == number
     assert parse(pattern).address(url, 2) == second
 
 
 @pytest.mark.parametrize("text", ["{id}.html", "{n}_{n}.html", "{id}_{x}{n}.html", "{id}{id}{n}", ""])
-def test_what_is_no_pattern_is_refused_in_words(text: str) -> None:
+def test_invalid_pattern_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\{"):
         parse(text)
 
@@ -57,18 +57,18 @@ def test_what_is_no_pattern_is_refused_in_words(text: str) -> None:
         ("1 / 8 张", 1, 8),
     ],
 )
-def test_counters(line: str, number: int | None, total: int) -> None:
+def test_counters_are_read(line: str, number: int | None, total: int) -> None:
     found = counted(["别的一行字", line])
     assert found is not None
     assert (found.number, found.total) == (number, total)
 
 
 @pytest.mark.parametrize("line", ["12/25/2024", "2024/3/12", "6/10分", "比分 3/2", "9/3", "5月3/4日的事情一直拖到今天也没有人管", "1/1"])
-def test_no_counters(line: str) -> None:
+def test_counter_like_text_is_ignored(line: str) -> None:
     assert counted([line]) is None
 
 
-def test_counters_that_disagree_tell_nothing() -> None:
+def test_contradictory_counters_are_ignored() -> None:
     assert counted(["1/5", "1/7"]) is None
 
 
@@ -81,20 +81,20 @@ def numbered(at: int) -> str:
     return URL if at == 1 else URL.replace(".html", f"_{at}.html")
 
 
-def test_a_pattern_is_counted_up_one_by_one() -> None:
+def test_pattern_without_total_gives_one_page_at_a_time() -> None:
     first = one(URL, 0)
     assert further(first, [URL], "{id}_{n}.html", [first]) == (numbered(2),)
     assert further(first, [URL], None, [first]) == ()
     assert further(first, [URL, numbered(2)], "{id}_{n}.html", [first]) == ()
 
 
-def test_a_total_gives_all_pages_at_once() -> None:
+def test_total_gives_all_pages() -> None:
     first = one(URL, 0, "<p>1/4</p>")
     assert first.total == 4
     assert further(first, [URL], "{id}_{n}.html", [first]) == (numbered(2), numbered(3), numbered(4))
 
 
-def test_a_pager_gives_what_it_names() -> None:
+def test_pager_links_give_further_pages() -> None:
     first = one(
         URL,
         0,
@@ -105,18 +105,18 @@ def test_a_pager_gives_what_it_names() -> None:
     assert further(first, [URL], None, [first]) == (numbered(2), numbered(3))
 
 
-def test_the_total_of_a_pager_names_pages_that_no_link_leads_to() -> None:
+def test_pager_total_gives_pages_without_links() -> None:
     first = one(URL, 0, f'<p>第1页 共4页</p><a href="{numbered(2)}">下一页</a>')
     assert further(first, [URL], None, [first]) == (numbered(2), numbered(3), numbered(4))
 
 
-def test_pages_by_letters_that_a_pager_names() -> None:
+def test_lettered_pages_of_a_pager() -> None:
     lettered = URL.replace(".html", "b.html")
     first = one(URL, 0, f'<a href="{lettered}">下一页</a>')
     assert further(first, [URL], None, [first]) == (lettered,)
 
 
-def test_arrows_and_small_copies_turn_pages() -> None:
+def test_arrows_and_thumbnails_are_pager_links() -> None:
     strip = "".join(f'<li><a href="{numbered(at)}"><img src="{picture(at - 1, "_s")}" width="90"></a></li>' for at in (1, 2, 3, 4))
     body = f'<table><tr><td><a href="{numbered(2)}"><img src="{picture(0)}"></a></td></tr></table><p>{CAPTIONS[0]}</p><ul class="strip">{strip}</ul>'
     first = story(page(body))
@@ -124,24 +124,24 @@ def test_arrows_and_small_copies_turn_pages() -> None:
     assert further(first, [URL], None, [first]) == (numbered(2), numbered(3), numbered(4))
 
 
-def test_numbers_in_a_row_whose_addresses_share_only_their_shape() -> None:
+def test_numbered_links_with_unrelated_urls() -> None:
     row = '<div class="pages"><span>1</span> ' + "".join(f'<a href="/2026/1122/c1031{at}.html">{at}</a> ' for at in (2, 3, 4)) + "</div>"
     first = one(URL, 0, row + "<p>1/4</p>")
     assert [url[-11:] for url in further(first, [URL], None, [first])] == ["c10312.html", "c10313.html", "c10314.html"]
 
 
 @pytest.mark.parametrize("words", ["下一组图", "下一组", "下一图集", "下一篇", "next gallery"])
-def test_the_next_story_is_not_followed(words: str) -> None:
+def test_link_to_next_story_is_not_followed(words: str) -> None:
     first = one(URL, 0, f'<p>2/4</p><a href="/2026/1122/c10236.html">{words}</a>')
     assert "https://photo.example/2026/1122/c10236.html" not in further(first, [URL], None, [first])
 
 
-def test_a_page_whose_only_picture_leads_to_the_next_story_keeps_it() -> None:
+def test_image_linked_to_next_story_is_kept() -> None:
     body = f'<div class="photo"><a href="/2026/1122/c10236.html"><img src="{picture(3)}"></a><p>{CAPTIONS[3]}</p></div>'
     assert [image.url for image in story(page(body)).images] == [picture(3)]
 
 
-def test_ends() -> None:
+def test_reasons_that_end_a_story() -> None:
     first, second = one(URL, 0), one(numbered(2), 1)
     met = [first, second]
     assert is_end(one(numbered(3), 2), met, asked=numbered(3)) is None
@@ -154,33 +154,33 @@ def test_ends() -> None:
     assert is_end(first, [], asked=URL) is None
 
 
-def test_a_page_that_repeats_its_picture_beside_a_new_advertisement_repeats() -> None:
+def test_repeated_image_beside_new_advertisement_ends_story() -> None:
     again = one(numbered(3), 1, '<p><img src="https://ads.example/uploads/9.jpg"></p>')
     assert is_end(again, [one(URL, 0), one(numbered(2), 1)], asked=numbered(3)) == "repeats"
 
 
-def test_another_story_at_the_address() -> None:
+def test_other_story_at_the_url_ends_story() -> None:
     other = one(numbered(2), 1, "<p>2/9</p>", title="北麓冰上帆船赛鸣枪")
     assert is_end(other, [one(URL, 0, "<p>1/4</p>")], asked=numbered(2)) == "another-story"
 
 
-def test_counting_ends_at_the_limit() -> None:
+def test_open_pages_end_at_max_pages() -> None:
     met = [GalleryPage(URL, images=(Image(picture(0)),)), *(GalleryPage(numbered(at)) for at in range(2, MAX_PAGES + 1))]
     assert open_pages(met, [], "{id}_{n}.html") == ()
 
 
-def test_dead_pages_count_towards_the_limit() -> None:
+def test_failed_pages_count_towards_max_pages() -> None:
     asked = [numbered(at) for at in range(2, MAX_PAGES + 1)]
     assert further(GalleryPage(URL, next=numbered(900)), asked, None, ()) == ()
 
 
-def test_a_story_of_too_many_pictures_goes_no_further() -> None:
+def test_no_further_pages_after_max_pictures() -> None:
     images = tuple(Image(f"https://photo.example/{at}.jpg") for at in range(MAX_PICTURES))
     assert further(GalleryPage(URL, images=images[1:], next=numbered(2)), (), None, ()) == (numbered(2),)
     assert further(GalleryPage(URL, images=images, next=numbered(2)), (), None, ()) == ()
 
 
-def test_a_story_is_complete_when_nothing_is_left_to_ask_for() -> None:
+def test_story_is_complete_when_no_page_is_open() -> None:
     pages = [one(numbered(at), at - 1) for at in (1, 2, 3)]
     assert not assemble(pages, pattern="{id}_{n}.html").complete
     assert assemble(pages, pattern="{id}_{n}.html", ended=[numbered(4)]).complete

@@ -1,4 +1,4 @@
-"""How a story may go on that says nothing of it: which address is tried, and what must answer there."""
+"""Guessing the second page of a story without a pager, and checking the answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def first(url: str, pictures: int = 1, **more: object) -> GalleryPage:
         (P + "8812/", P + "8812/2/"),
     ],
 )
-def test_the_usual_name_of_a_second_page_is_tried(url: str, second: str) -> None:
+def test_usual_second_page_url_is_guessed(url: str, second: str) -> None:
     page = first(url)
     assert further(page, (), guess(page), ()) == (second,)
 
@@ -49,11 +49,11 @@ def test_the_usual_name_of_a_second_page_is_tried(url: str, second: str) -> None
         first("https://p.example/"),
     ],
 )
-def test_what_says_how_it_goes_on_or_cannot_is_not_guessed_at(page: GalleryPage) -> None:
+def test_no_guess_with_pager_or_unusual_url(page: GalleryPage) -> None:
     assert guess(page) is None
 
 
-def test_what_answers_must_have_the_title_and_the_day() -> None:
+def test_guessed_page_must_match_title_and_day() -> None:
     met = [first(P + "123.html")]
     second = first(P + "123_2.html")
     assert bears_out(second, met)
@@ -62,7 +62,7 @@ def test_what_answers_must_have_the_title_and_the_day() -> None:
     assert not bears_out(replace(second, published=NOON.replace(day=9)), met), "another issue of a series"
 
 
-def test_pages_that_were_kept_tell_what_was_guessed() -> None:
+def test_guessed_pattern_is_derived_from_pages() -> None:
     one, two = first(P + "123.html"), first(P + "123_2.html")
     assert guessed([two, one]) == "{id}_{n}.html"
     assert guessed([one]) is None

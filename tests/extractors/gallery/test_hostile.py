@@ -1,4 +1,4 @@
-"""Pages that mean harm, or are merely huge, end in time that grows with them."""
+"""Hostile and huge pages take time linear in their size."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 @pytest.mark.parametrize("kind", PAGES)
-def test_bad_pages_end(kind: str) -> None:
+def test_hostile_page_is_read_in_bounded_time(kind: str) -> None:
     document = dom.from_text(page(PAGES[kind]()), URL)
     with ends(), suppress(NotApplicable):
         found = read(document, now=NOW)
@@ -53,13 +53,13 @@ def test_bad_pages_end(kind: str) -> None:
         assert len(found.pages) <= 200
 
 
-def test_values_are_bounded() -> None:
+def test_script_values_are_limited() -> None:
     document = dom.from_text("<script>" + 'x={"src":"/1.jpg"};' * 5_000 + "</script>", URL)
     assert len(list(values(document))) <= 301
 
 
-def test_a_long_story_of_long_addresses_is_put_in_order_in_time() -> None:
+def test_long_urls_are_ordered_in_bounded_time() -> None:
     urls = [f"https://photo.example/{'a' * 1_900}_{at}.html" for at in range(1, 201)]
     pages = [GalleryPage(url, images=(Image(f"{url}.jpg"),)) for url in reversed(urls)]
     assert assemble(pages).pages == tuple(urls)
-    assert count_calls(assemble, pages) < 1_000_000  # comparing all addresses for each page takes ten times as many
+    assert count_calls(assemble, pages) < 1_000_000  # comparing all URLs for each page takes ten times as many

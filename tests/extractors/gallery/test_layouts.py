@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (markup is read best on one line)
-"""The same four pictures in many layouts: each page gives them in order, with their captions, and nothing else."""
+"""The same four images in many layouts: each page yields them in order, with captions, and nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WITHOUT_CAPTIONS = {"JSON in a string"}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_pictures_and_captions_in_order(layout: str) -> None:
+def test_images_and_captions_are_in_order(layout: str) -> None:
     found = story(page(LAYOUTS[layout]))
     wanted = [(url, None) for url, _ in PAIRS] if layout in WITHOUT_CAPTIONS else PAIRS
     assert told(found) == wanted
@@ -65,17 +65,17 @@ def test_pictures_and_captions_in_order(layout: str) -> None:
 @pytest.mark.parametrize(
     "layout", [name for name, html in LAYOUTS.items() if "<script" in html or "textarea" in html or "data-photos" in html]
 )
-def test_a_page_that_carries_the_story_is_whole(layout: str) -> None:
+def test_page_with_all_data_is_complete(layout: str) -> None:
     found = story(page(LAYOUTS[layout]))
     assert found.whole
     assert found.total == 1
 
 
-def test_the_introduction_is_text_and_no_caption() -> None:
+def test_introduction_is_text_not_caption() -> None:
     assert story(page(LAYOUTS["paragraphs in turn"])).text == LEAD
 
 
-def test_captions_above_their_pictures() -> None:
+def test_captions_above_images() -> None:
     assert told(story(page(each('<p class="t">{caption}</p><p><img src="{url}"></p>')))) == PAIRS
 
 
@@ -97,11 +97,11 @@ def test_captions_above_their_pictures() -> None:
         '<img src="/up/point.gif">',
     ],
 )  # fmt: skip
-def test_what_is_no_picture_of_the_story(stranger: str) -> None:
+def test_unrelated_images_are_ignored(stranger: str) -> None:
     assert told(story(page(each('<div class="item"><img src="{url}"><p>{caption}</p></div>') + stranger))) == PAIRS
 
 
-def test_a_caption_stays_under_its_picture_when_an_advertisement_stands_behind() -> None:
+def test_advertisement_does_not_shift_captions() -> None:
     body = f'<div class="photo"><img src="{picture(0)}"><p class="desc">{CAPTIONS[0]}</p></div><p class="pic"><img src="https://ads.example/7.jpg"></p>'
     assert told(story(page(body)))[0] == PAIRS[0]
 
@@ -118,18 +118,18 @@ def test_a_caption_stays_under_its_picture_when_an_advertisement_stands_behind()
         ("", "no-pictures"),
     ],
 )  # fmt: skip
-def test_pages_that_are_none(html: str, reason: str) -> None:
+def test_non_story_pages_are_refused(html: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as why:
         story(html)
     assert why.value.reason == reason
 
 
-def test_a_front_page_is_an_index_whatever_it_shows() -> None:
+def test_front_page_is_an_index() -> None:
     with pytest.raises(NotApplicable, match="index-page"):
         story(page(LAYOUTS["figures"]), "https://photo.example/")
 
 
-def test_the_forms_of_a_lead_picture_are_no_slideshow() -> None:
+def test_crops_of_lead_image_are_not_a_slideshow() -> None:
     crops = {"@type": "NewsArticle", "headline": TITLE, "image": [picture(0, f"_{size}") for size in ("16x9", "4x3", "1x1")]}
     html = page(
         f'<figure><img src="{picture(0)}"><figcaption>{CAPTIONS[0]}</figcaption></figure>',
@@ -140,8 +140,8 @@ def test_the_forms_of_a_lead_picture_are_no_slideshow() -> None:
     assert not found.whole
 
 
-def test_data_that_are_written_out_as_elements() -> None:
-    """Addresses as text, in copies of two sizes, with words and a day beside them; a list of other stories' pictures stands apart."""
+def test_data_in_hidden_elements_is_read() -> None:
+    """URLs are text, in two sizes, with a caption and a date beside them; a list of images of other stories follows."""
     records = "".join(
         f"<dl><dt>第{at}张</dt><dd>{picture(at).replace('/up', '/up/thumb')}</dd><dd>{picture(at)}</dd><dd>{caption}</dd><dd>2026.03.05</dd></dl>"
         for at, caption in enumerate(CAPTIONS)
@@ -152,7 +152,7 @@ def test_data_that_are_written_out_as_elements() -> None:
     assert [(image.url, image.caption) for image in found.images] == [(picture(at), caption) for at, caption in enumerate(CAPTIONS)]
 
 
-def test_an_address_behind_many_parts_of_its_record_is_no_picture() -> None:
+def test_url_after_many_siblings_is_ignored() -> None:
     record = f"<section><div>{'<i>词</i>' * 21}<i>https://photo.example/pic/1.jpg</i></div></section>"
     figures = "".join(
         f'<figure><img src="{picture(at)}"><figcaption>{caption}</figcaption></figure>' for at, caption in enumerate(CAPTIONS)
@@ -161,7 +161,7 @@ def test_an_address_behind_many_parts_of_its_record_is_no_picture() -> None:
 
 
 @pytest.mark.parametrize("called", ["Image caption, ", "图片说明：", "图说:"])
-def test_what_a_caption_is_called_is_no_part_of_it(called: str) -> None:
+def test_caption_label_is_removed(called: str) -> None:
     body = "".join(
         f'<figure><img src="{picture(at)}"><figcaption>{called}{caption}</figcaption></figure>' for at, caption in enumerate(CAPTIONS[:3])
     )

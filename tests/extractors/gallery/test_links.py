@@ -1,4 +1,4 @@
-"""Which links of an index page lead to photo stories, with a seed and without."""
+"""Links from an index page to photo stories, with a seed and without."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def paths(links: list[Entry]) -> list[str]:
     return [link.url.partition("news.example")[2] for link in links]
 
 
-def test_a_seed_decides_and_a_banned_one_has_the_last_word() -> None:
+def test_seed_selects_links_and_banned_overrides_it() -> None:
     assert paths(found(seed="/2026/")) == [
         "/photo/2026/0305/88123.html",
         "/photo/2026/0305/88124.html",
@@ -46,17 +46,17 @@ def test_a_seed_decides_and_a_banned_one_has_the_last_word() -> None:
     assert found(seed="/nowhere/") == []
 
 
-def test_without_a_seed_pictures_lead_to_stories_and_menus_files_and_foreign_sites_do_not() -> None:
+def test_without_seed_linked_images_are_stories() -> None:
     assert paths(found()) == [
         "/photo/2026/0305/88123.html",
         "/photo/2026/0305/88124.html",
         "/photo/2026/0304/88125.shtml",
-        "/video/2026/0304/555123.html",  # what it is, its page tells
+        "/video/2026/0304/555123.html",  # recognised as a video only from its page
     ]
     assert "/video/2026/0304/555123.html" not in paths(found(banned=["/video/"]))
 
 
-def test_a_link_says_what_its_picture_and_its_headline_say() -> None:
+def test_title_and_date_come_from_image_and_headline() -> None:
     first, second, third, _ = found(seed="/2026/")
     assert first.title == "渔港归船：一网打上来的早晨"
     assert first.published is not None
@@ -64,5 +64,5 @@ def test_a_link_says_what_its_picture_and_its_headline_say() -> None:
     assert (second.title, third.title) == ("老街的理发店", "麦收时节")
 
 
-def test_an_empty_page_has_none() -> None:
+def test_page_without_links() -> None:
     assert entries(dom.from_text("<p>没有", "https://www.news.example/photo/"), NOW) == []

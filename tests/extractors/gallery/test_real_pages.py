@@ -1,4 +1,4 @@
-"""Real pages: pagers as their gold says, and no slideshow made of what is none."""
+"""Real pages: next pages match the gold data, and articles are not mistaken for slideshows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pages(folder: Path) -> Iterator[tuple[dict[str, Any], dom.Document]]:
         yield gold, dom.document(Page(gold.get("url") or "about:blank", gzip.decompress(file.read_bytes()), NOW))
 
 
-def test_next_pages_as_the_gold_says(data: Path) -> None:
+def test_next_pages_match_gold_data(data: Path) -> None:
     wrong = []
     for gold, document in pages(data / "pager"):
         try:
@@ -39,8 +39,8 @@ def test_next_pages_as_the_gold_says(data: Path) -> None:
     assert wrong == []
 
 
-def test_articles_are_seldom_taken_for_slideshows(data: Path) -> None:
-    """Those that are hold the pictures of their own body: 11 of 270."""
+def test_articles_are_rarely_slideshows(data: Path) -> None:
+    """The exceptions hold the images of their body: 11 of 270."""
     whole = total = 0
     for folder in ("extraction/fundus-tests", "extraction/zh-news", "extraction/magic-article"):
         for _, document in pages(data / folder):

@@ -1,4 +1,4 @@
-"""Values that pages keep in scripts, hidden elements and attributes, and literals that are no JSON."""
+"""Values in scripts, hidden elements and attributes, and JavaScript literals that are not JSON."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from newsportal.text import dom
         ('("a.jpg", "b.jpg")', ["a.jpg", "b.jpg"]),
     ],
 )
-def test_literals(text: str, value: Any) -> None:
+def test_literals_are_parsed(text: str, value: Any) -> None:
     assert literal(text, 0, len(text)) == (value, len(text))
 
 
 @pytest.mark.parametrize("text", ["{a: f(1)}", "[1 + 2]", "{a}", "[1, 2", "{a: function(){}}", "`${x}`", "", "[" * 100 + "]" * 100])
-def test_what_is_no_literal(text: str) -> None:
+def test_expressions_are_not_literals(text: str) -> None:
     with pytest.raises(NoLiteral):
         literal(text, 0, len(text))
 
@@ -51,9 +51,9 @@ def found(html: str) -> list[Any]:
         ('<input type=hidden value="[&quot;/1.jpg&quot;]">', ["/1.jpg"]),
     ],
 )
-def test_where_values_stand(html: str, value: Any) -> None:
+def test_places_of_values(html: str, value: Any) -> None:
     assert value in found(html)
 
 
-def test_scripts_without_pictures_are_not_read() -> None:
+def test_scripts_without_images_are_skipped() -> None:
     assert found('<script>var a = {"text": "没有图片"};</script>') == []

@@ -1,4 +1,4 @@
-"""One story of its pages, however they come."""
+"""Assembling a photo story from its pages, in whichever order they arrive."""
 
 from __future__ import annotations
 
@@ -14,59 +14,59 @@ from newsportal.items import GalleryPage, Image
 U = "https://p.example/photo/10235{}.html"
 
 
-def told(at: int, **more: object) -> GalleryPage:
+def gallery_page(at: int, **more: object) -> GalleryPage:
     mark = "" if at == 1 else f"_{at}"
     known = {"title": "龙舟下水", "images": (Image(f"https://p.example/up/7f{at}3.jpg", f"第{at}张的说明文字"),), "number": at}
     return GalleryPage(U.format(mark), **(known | more))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("numbers", [True, False])
-def test_pages_in_any_order_and_twice(numbers: bool) -> None:
-    pages = [told(at, **({} if numbers else {"number": None})) for at in (1, 2, 3, 10)]
+def test_duplicate_pages_in_any_order(numbers: bool) -> None:
+    pages = [gallery_page(at, **({} if numbers else {"number": None})) for at in (1, 2, 3, 10)]
     wanted = assemble(pages).images
     for mixed in permutations(pages):
         assert assemble([*mixed, mixed[0], mixed[2]]).images == wanted
     assert [image.url[-7:-5] for image in wanted] == ["f1", "f2", "f3", "10"]
 
 
-def test_pages_without_numbers_follow_their_next_links() -> None:
+def test_pages_without_numbers_follow_next_links() -> None:
     urls = [f"https://p.example/x/{name}" for name in ("kq", "ab", "zz")]
     following = [*urls[1:], None]
     pages = [GalleryPage(url, images=(Image(f"{url}.jpg"),), next=after) for url, after in zip(urls, following, strict=True)]
     assert assemble([pages[2], pages[0], pages[1]]).pages == tuple(urls)
 
 
-def test_missing_pages_are_told() -> None:
-    story = assemble([told(1, total=4), told(3, total=4)])
+def test_missing_pages_are_reported() -> None:
+    story = assemble([gallery_page(1, total=4), gallery_page(3, total=4)])
     assert story.missing == (2, 4)
     assert story.total == 4
     assert not story.complete
 
 
-def test_a_gap_is_missing_even_without_a_total() -> None:
-    assert assemble([told(1), told(3)]).missing == (2,)
+def test_gap_is_missing_without_a_total() -> None:
+    assert assemble([gallery_page(1), gallery_page(3)]).missing == (2,)
 
 
-def test_a_whole_page_is_the_story() -> None:
+def test_complete_page_is_the_story() -> None:
     pictures = tuple(Image(f"https://p.example/{at}.jpg", f"说明{at}") for at in range(5))
-    story = assemble([told(2), told(1, images=pictures, whole=True, total=1)])
+    story = assemble([gallery_page(2), gallery_page(1, images=pictures, whole=True, total=1)])
     assert [image.url for image in story.images] == [image.url for image in pictures]
     assert story.complete
 
 
-def test_one_text_under_all_pictures_is_the_story_s() -> None:
-    pages = [told(at, images=(Image(f"https://p.example/{at}.jpg", "三百艘龙舟同日下水，岸上站满了人。"),)) for at in (1, 2, 3)]
+def test_caption_shared_by_all_images_becomes_text() -> None:
+    pages = [gallery_page(at, images=(Image(f"https://p.example/{at}.jpg", "三百艘龙舟同日下水，岸上站满了人。"),)) for at in (1, 2, 3)]
     story = assemble(pages)
     assert story.text == "三百艘龙舟同日下水，岸上站满了人。"
     assert all(image.caption is None for image in story.images)
 
 
-def test_a_picture_keeps_the_page_it_stands_on() -> None:
-    assert [image.page for image in assemble([told(1), told(2)]).images] == [U.format(""), U.format("_2")]
+def test_image_keeps_the_url_of_its_page() -> None:
+    assert [image.page for image in assemble([gallery_page(1), gallery_page(2)]).images] == [U.format(""), U.format("_2")]
 
 
 @pytest.mark.parametrize("title", ["龙舟下水(2/9)", "龙舟下水（3）", "龙舟下水_第2页", "龙舟下水(组图)", "龙舟下水【12张】(1/12)"])
-def test_titles_lose_their_marks(title: str) -> None:
+def test_page_marks_are_removed_from_title(title: str) -> None:
     assert bare_title(title) == "龙舟下水"
 
 
@@ -82,7 +82,7 @@ def test_titles_lose_their_marks(title: str) -> None:
         ("/a/120x90/7f3.jpg", "/a/900x600/7f3.jpg"),
     ],
 )
-def test_two_sizes_are_one_picture_and_the_larger_stays(small: str, large: str) -> None:
+def test_larger_size_of_an_image_is_kept(small: str, large: str) -> None:
     for urls in ((small, large), (large, small)):
         found: dict[str, Image] = {}
         for url in urls:
@@ -90,7 +90,7 @@ def test_two_sizes_are_one_picture_and_the_larger_stays(small: str, large: str) 
         assert [image.url for image in found.values()] == [f"https://p.example{large}"]
 
 
-def test_a_series_by_letters_is_not_one_picture() -> None:
+def test_lettered_series_is_not_one_image() -> None:
     found: dict[str, Image] = {}
     for letter in "abcdlm":
         enter(found, Image(f"https://p.example/up/7f3_{letter}.jpg"))

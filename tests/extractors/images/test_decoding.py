@@ -1,4 +1,4 @@
-"""What decoding may cost: pictures whose few bytes would take memory or time are refused, and large ones are reduced by bands."""
+"""Limits of decoding: images that expand to too much memory or time are refused; large ones are reduced in bands."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def half(width: int, height: int) -> tuple[int, int]:
     return width // 2, height // 2
 
 
-def test_a_jpeg_of_a_thousand_scans_is_refused_before_it_is_decoded() -> None:
+def test_jpeg_with_too_many_scans_is_refused() -> None:
     data = saved(noise(64, 64), "JPEG", progressive=True)
     at = data.rindex(thumbnails.SCAN)
     bomb = data[:at] + data[at:-2] * MAX_SCANS + data[-2:]
-    assert look(bomb).width == 64  # its head is sound
+    assert look(bomb).width == 64  # its header is valid
     with pytest.raises(NotApplicable, match="scans") as caught, decoded(bomb, half):
         pass
     assert caught.value.reason == "too-large"
@@ -40,7 +40,7 @@ def test_a_jpeg_of_a_thousand_scans_is_refused_before_it_is_decoded() -> None:
 
 
 @pytest.mark.parametrize(("format", "most"), [("JPEG", 10_000), ("PNG", 10_000), ("WEBP", 20_000), ("AVIF", 12_000)])
-def test_formats_that_take_more_memory_may_have_fewer_pixels(format: str, most: int) -> None:
+def test_memory_intensive_formats_have_lower_pixel_limits(format: str, most: int) -> None:
     data = saved(noise(100, 100), format)
     with decoded(data, half, max_pixels=most):
         pass
@@ -50,7 +50,7 @@ def test_formats_that_take_more_memory_may_have_fewer_pixels(format: str, most: 
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "L", "P", "I;16", "1"])
-def test_bands_make_the_same_picture_as_the_whole(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reduction_in_bands_equals_reduction_at_once(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = noise(300, 211, "L").convert(mode)
     wanted = "RGBA" if mode in ("RGBA", "LA") else "RGB"
     whole = reduced(picture, wanted, (100, 70))
@@ -60,7 +60,7 @@ def test_bands_make_the_same_picture_as_the_whole(mode: str, monkeypatch: pytest
     assert reduced(picture, wanted, (300, 211)).size == (300, 211)
 
 
-def test_what_is_clear_stays_clear_and_what_lies_stands_up() -> None:
+def test_transparency_is_kept_and_exif_rotation_applied() -> None:
     palette = noise(400, 300, "L").convert("P")
     with decoded(saved(palette, "PNG", transparency=0), half) as (_, picture):
         assert (picture.mode, picture.size) == ("RGBA", (200, 150))

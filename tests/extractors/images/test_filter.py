@@ -1,4 +1,4 @@
-"""Which pictures belong to no story: counted over different stories, then by size and name. Every reason has its test."""
+"""Images that belong to no story, by frequency over different stories, then by size and name. Each reason has a test."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def image(width: int | None, height: int | None, url: str = "https://a.example/1
         ("https://a.example/1.jpg!w600?x=1", "https://a.example/1.jpg!w600"),
     ],
 )
-def test_one_picture_under_several_addresses_has_one_key(one: str, other: str) -> None:
+def test_url_variants_share_one_key(one: str, other: str) -> None:
     assert key(one) == key(other)
 
 
-def test_different_pictures_have_different_keys() -> None:
+def test_different_images_have_different_keys() -> None:
     urls = [
         "https://a.example/1.jpg", "https://a.example/2.jpg", "https://b.example/1.jpg", "https://a.example/show?id=1",
         "https://a.example/show?id=2", "https://a.example:8080/1.jpg", "https://a.example/1.JPG", "http://[bad/1.jpg",
@@ -47,14 +47,14 @@ def test_different_pictures_have_different_keys() -> None:
     assert all(one != other for one, other in pairwise(sorted(map(key, urls))))
 
 
-def test_a_picture_on_every_story_of_a_site_belongs_to_none() -> None:
+def test_image_on_every_story_is_frequent() -> None:
     stories = [shown(number, "logo", *own(number)) for number in range(3)]
     assert frequent(stories[:2], {}) is None
     assert frequent(stories, {}) == "frequent"
 
 
-def test_a_site_with_many_pictures_of_its_own_and_few_of_its_stories() -> None:
-    """Two photographs and four pictures of the site: most of a story is shared with the next one, and yet they are two."""
+def test_site_images_outnumber_story_images() -> None:
+    """Two photographs and four images of the site: consecutive stories share most images and are still different."""
     stories = [shown(number, "logo", "code", "ad", "foot", *own(number, 2)) for number in range(5)]
     assert len(different(stories)) == 5
     assert frequent(stories, {}) == "frequent"
@@ -69,20 +69,20 @@ def test_copies_on_many_sites_are_one_story() -> None:
     assert frequent(retitled, {}) is None
 
 
-def test_copies_in_several_channels_of_one_site_are_one_story() -> None:
+def test_copies_in_channels_of_one_site_are_one_story() -> None:
     channels = [shown(number, "logo", *own(1, 8), title="古镇的春天（组图）" if number else "古镇的春天") for number in range(5)]
     assert frequent(channels, {}) is None
     retitled = [shown(number, "logo", *own(1, 8)) for number in range(5)]
     assert frequent(retitled, {}) is None
 
 
-def test_an_advertisement_of_many_sites() -> None:
+def test_advertisement_on_many_sites_is_frequent() -> None:
     stories = [shown(number, "ad", *own(number), site=f"site{number % 5}.example") for number in range(5)]
     assert frequent(stories, {}) == "frequent-elsewhere"
     assert frequent(stories[:4], {}) is None
 
 
-def test_in_a_large_site_a_picture_of_the_archive_may_come_again() -> None:
+def test_threshold_grows_with_size_of_site() -> None:
     stories = [shown(number, "portrait", *own(number)) for number in range(5)]
     assert frequent(stories, {SITE: 200}) == "frequent"
     assert frequent(stories, {SITE: 5000}) is None
@@ -90,12 +90,12 @@ def test_in_a_large_site_a_picture_of_the_archive_may_come_again() -> None:
     assert frequent(many, {SITE: 1_000_000}) == "frequent"
 
 
-def test_stories_without_pictures_are_no_copies() -> None:
+def test_stories_without_images_are_not_copies() -> None:
     assert not copies(shown(1), shown(2))
     assert frequent([], {}) is None
 
 
-def test_titles_say_the_same_without_what_tells_nothing() -> None:
+def test_title_key_ignores_labels() -> None:
     assert title_key("古镇 的春天（组图）") == title_key("【高清图集】古镇的春天")
     assert title_key("每日一图 3月5日") != title_key("每日一图 3月6日")
     assert title_key("Spring (12 photos)") == title_key("SPRING")
@@ -109,12 +109,12 @@ def test_titles_say_the_same_without_what_tells_nothing() -> None:
         (300, 200, None), (400, 300, None), (550, 367, None), (1200, 300, None), (640, 8000, None), (240, 320, None),
     ],
 )  # fmt: skip
-def test_sizes(width: int, height: int, reason: str | None) -> None:
+def test_size_limits(width: int, height: int, reason: str | None) -> None:
     assert unfit(image(width, height)) == reason
 
 
-def test_what_a_page_says_of_a_size_is_believed_less() -> None:
-    assert unfit(image(120, 90, format=None)) is None  # it may be shown small
+def test_declared_size_is_weaker_evidence() -> None:
+    assert unfit(image(120, 90, format=None)) is None  # it may only be displayed small
     assert unfit(image(32, 32, format=None)) == "small"
     assert unfit(image(None, None)) is None
 
@@ -127,23 +127,23 @@ def test_what_a_page_says_of_a_size_is_believed_less() -> None:
         ("/2026/0305/1.jpg", False), ("/news/roads/1.jpg", False), ("/gallery/bannerman.jpg", False), ("/loads/headline.jpg", False),
     ],
 )  # fmt: skip
-def test_names_count_for_small_pictures(path: str, named: bool) -> None:
+def test_names_count_only_for_small_images(path: str, named: bool) -> None:
     url = f"https://a.example{path}"
     assert (unfit(image(300, 300, url)) == "name") is named
     assert (unfit(image(None, None, url)) == "name") is named
     assert unfit(image(1200, 800, url)) is None
 
 
-def test_a_thumbnail_beside_photographs() -> None:
+def test_thumbnail_beside_photographs_is_dropped() -> None:
     photographs = [image(1200, 800, f"https://a.example/{number}.jpg") for number in range(5)]
     images = [*photographs, image(240, 180, "https://a.example/next.jpg")]
     assert [one.dropped for one in judged(images, {})] == [None] * 5 + ["small"]
     old = [image(400, 300, f"https://a.example/{number}.jpg") for number in range(5)]
     assert [one.dropped for one in judged([*old, image(240, 180, "https://a.example/next.jpg")], {})] == [None] * 6
-    assert [one.dropped for one in judged([photographs[0], images[-1]], {})] == [None, None]  # one is not enough to compare with
+    assert [one.dropped for one in judged([photographs[0], images[-1]], {})] == [None, None]  # one image is too few to compare with
 
 
-def test_every_reason_is_kept_and_places_stay() -> None:
+def test_reasons_and_order_are_kept() -> None:
     images = [
         Image("https://a.example/1.jpg", width=900, height=600, format="jpeg"),
         Image("https://a.example/gone.jpg", dropped="gone"),
@@ -156,7 +156,7 @@ def test_every_reason_is_kept_and_places_stay() -> None:
     assert rules.left_out(found) == {"gone": 1, "frequent": 1, "small": 1}
 
 
-def test_what_an_editor_keeps_is_left_alone() -> None:
+def test_editor_decision_overrides_filter() -> None:
     logo = image(60, 60, "https://a.example/logo.png")
     assert judged([logo], {"a.example/logo.png": rules.KEPT}) == (logo,)
     assert judged([logo], {"a.example/logo.png": rules.BY_HAND})[0].dropped == "by-hand"
