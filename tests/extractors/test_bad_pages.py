@@ -1,7 +1,7 @@
-"""Pages that nobody meant to be read, given to every algorithm: an answer or ``NotApplicable``, in time and memory that keep to bounds.
+"""Malformed and huge pages: every algorithm returns text or ``NotApplicable``, within bounds of time and memory.
 
-A new line in ``EXTRACTORS`` is tried here without further words. Big pages are read in a process of their own, whose memory the system
-limits, as it ends a reading that does not end by itself.
+An algorithm added to ``EXTRACTORS`` is tested here automatically. Huge pages are read in separate processes, so that the system can limit
+their memory and end one that hangs.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ TRADITIONAL: Final = "今天早上六點，濱海新線的首班列車從東站�
 LINK: Final = Link("https://a.example/1", "test", title="滨海新线今晨通车", summary=SENTENCE)
 
 SIBLING: Final = "https://a.example/2"
-"""Another page of the site, for those who learn."""
+"""Another page of the site, for algorithms that learn."""
 
 HANG: Final = 20
-"""Seconds of processor time after which reading a page is taken to be without end; the slowest takes one or two."""
+"""Seconds of processor time after which a page counts as hanging; the slowest takes one or two."""
 
 MEMORY: Final = 3 * 2**30
 """Bytes of address space: a page of 8 million characters, cut, as text, tree, copies and lines of Python strings."""
@@ -80,29 +80,29 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "escaped-quotes": lambda: html(f"<p>{SENTENCE}</p><script>f('{chr(92)}{(chr(39) + chr(92)) * 200_000}</script>"),
     "punctuation": lambda: html(f"<p>{'，。' * 200_000}</p>"),
 }  # fmt: skip
-"""Bombs and their relatives, as text, of as many tags as are parsed (``dom.MAX_TAGS``) at most."""
+"""Bombs and similar pages, of at most as many tags as are parsed (``dom.MAX_TAGS``)."""
 
 
 @cache
 def answers() -> dict[str, dict[str, dict[str, Any]]]:
-    """What came of each big page, by algorithm and name, read in processes of their own (this file, as a script)."""
+    """Return the result of each huge page, by algorithm and name, from separate processes (this file, run as a script)."""
     done = subprocess.run([sys.executable, "-W", "error", str(Path(__file__))], capture_output=True, text=True, timeout=1800, check=True)
     found: dict[str, dict[str, dict[str, Any]]] = {algorithm: {} for algorithm in EXTRACTORS}
     for line in map(json.loads, done.stdout.splitlines()):
-        for algorithm in [line["algorithm"]] if "algorithm" in line else EXTRACTORS:  # one that died took the next ones along
+        for algorithm in [line["algorithm"]] if "algorithm" in line else EXTRACTORS:  # a crash ends the remaining algorithms too
             found[algorithm].setdefault(line["name"], line)
     return found
 
 
 def main() -> None:
     for algorithm in EXTRACTORS:
-        read(algorithm, ARTICLE.encode())  # what an algorithm loads first, forks need not load again
+        read(algorithm, ARTICLE.encode())  # load the algorithm's data once, before the forks
     for name in BIG:
         child = os.fork()
         if not child:
             try:
                 read_by_all(name)
-            except BaseException:  # whatever it is, the test shows it
+            except BaseException:  # any error is reported by the test
                 print(json.dumps({"name": name, "died": traceback.format_exc()[-2000:]}), flush=True)
             os._exit(0)
         _, status = os.waitpid(child, 0)
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def read_by_all(name: str) -> None:
-    """Parse the page once for all algorithms; those who learn have it under a second address, too."""
+    """Parse the page once for all algorithms; learning ones also get it under a second URL."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     body = BIG[name]().encode()
     may_take(HANG)
@@ -126,7 +126,7 @@ def read_by_all(name: str) -> None:
 
 
 def may_take(seconds: float) -> None:
-    """End this process after ``seconds`` more of the processor."""
+    """Limit this process to ``seconds`` more of processor time."""
     resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time() + seconds), resource.RLIM_INFINITY))
 
 
@@ -144,40 +144,40 @@ def answer_of(algorithm: str, documents: list[dom.Document]) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BIG)
 @pytest.mark.parametrize("algorithm", EXTRACTORS)
-def test_big_pages_are_read_in_bounds(algorithm: str, name: str) -> None:
+def test_huge_page_is_read_in_bounds(algorithm: str, name: str) -> None:
     answer = answers()[algorithm][name]
     assert "died" not in answer, answer["died"]
     assert "answer" in answer
 
 
 @pytest.mark.parametrize("tag", ["<p>a", "<br>", "<div>", "<i a b c d e f g h>x"])
-def test_a_page_of_tags_alone_is_refused_before_it_takes_memory(tag: str) -> None:
-    """Gzip packs 4.2 million ``<p>a`` into 16 kB; read, they took 2.4 GB and 23 s."""
+def test_page_with_too_many_tags_is_refused(tag: str) -> None:
+    """Gzip packs 4.2 million ``<p>a`` into 16 kB; parsing them took 2.4 GB and 23 s."""
     with pytest.raises(NotApplicable, match="too-many-tags"):
         dom.document(Page(LINK.url, html(tag * (dom.MAX_TAGS + 1)).encode(), NOW))
 
 
 @pytest.mark.parametrize("part", [" ", "/", "=''", "=1\n"])
-def test_a_page_of_attributes_alone_is_refused_before_it_takes_memory(part: str) -> None:
-    """Each tag is short, so that none is cut; together they have a million attributes."""
+def test_page_with_too_many_attributes_is_refused(part: str) -> None:
+    """Each tag is short enough to be kept; together they have a million attributes."""
     tag = f"<i {part.join(f'a{number}' for number in range(600))}>"
     page = Page(LINK.url, html(tag * 1_700).encode(), NOW)
     with pytest.raises(NotApplicable, match="too-many-attributes"):
         dom.document(page)
 
 
-def test_words_and_scripts_are_no_attributes() -> None:
+def test_text_and_scripts_are_not_counted_as_attributes() -> None:
     words = " ".join(["滨海 新线"] * 200_000)
     text = html(f"<p>{words}</p><script>if (a<b) {{ '{words}' }}</script>")
     assert dom.document(Page(LINK.url, text.encode(), NOW)).html == text
 
 
-def test_markup_that_is_no_page_is_cut_at_as_many_tags() -> None:
+def test_parse_html_stops_at_max_tags() -> None:
     assert len(list(dom.parse_html("<p>a" * (dom.MAX_TAGS + 1000)).iter("p"))) == dom.MAX_TAGS
 
 
 ARTICLE: Final = html(f"<div>{f'<p>{SENTENCE}</p>' * 4}</div>")
-RARE: Final = SENTENCE.replace("市民", "镕市民㐂")  # in GBK, and in GB 18030's four bytes: neither in GB 2312
+RARE: Final = SENTENCE.replace("市民", "镕市民㐂")  # in GBK, and in the four bytes of GB 18030: neither in GB 2312
 HONG_KONG: Final = TRADITIONAL.replace("他們說這", "佢哋喺度話嘅")
 
 
@@ -204,7 +204,7 @@ ENCODED: Final[dict[str, tuple[bytes, str | None, str]]] = {
 }
 
 NOISE: Final = random.Random(20260301).randbytes(60_000)
-NO_PAGES: Final[dict[str, bytes]] = {
+INVALID_PAGES: Final[dict[str, bytes]] = {
     "nothing": b"",
     "white space": b" \r\n\t" * 1000,
     "zeros": bytes(5000),
@@ -222,7 +222,7 @@ NO_PAGES: Final[dict[str, bytes]] = {
 
 
 def read(algorithm: str, body: bytes, content_type: str | None = "text/html") -> Extraction | None:
-    """What the algorithm says; ``None`` for a refusal with its reason, a slug. Anything else that is raised fails the test."""
+    """Return the extraction, or ``None`` if the page is refused with a slug as its reason. Any other error fails the test."""
     try:
         return extractor(algorithm)(dom.document(Page(LINK.url, body, NOW, content_type=content_type)), LINK, NOW)
     except NotApplicable as refusal:
@@ -233,17 +233,17 @@ def read(algorithm: str, body: bytes, content_type: str | None = "text/html") ->
 
 @pytest.mark.parametrize("case", ENCODED)
 @pytest.mark.parametrize("algorithm", EXTRACTORS)
-def test_bytes_have_the_last_word_on_the_encoding(algorithm: str, case: str) -> None:
+def test_encoding_is_detected_from_bytes(algorithm: str, case: str) -> None:
     body, content_type, text = ENCODED[case]
     found = read(algorithm, body, content_type)
     assert found is None or text in (found.text or "")
     assert algorithm != "best" or found is not None
 
 
-@pytest.mark.parametrize("case", NO_PAGES)
+@pytest.mark.parametrize("case", INVALID_PAGES)
 @pytest.mark.parametrize("algorithm", EXTRACTORS)
-def test_what_is_no_page_is_refused_or_gives_nothing_strange(algorithm: str, case: str) -> None:
-    found = read(algorithm, NO_PAGES[case])
+def test_invalid_page_is_refused_or_clean(algorithm: str, case: str) -> None:
+    found = read(algorithm, INVALID_PAGES[case])
     assert algorithm != "best" or found is None
     assert found is None or "\x00" not in (found.text or "")
 
@@ -266,13 +266,13 @@ BROKEN: Final = [
 
 @pytest.mark.parametrize("markup", BROKEN)
 @pytest.mark.parametrize("algorithm", EXTRACTORS)
-def test_broken_markup_breaks_nobody(algorithm: str, markup: str) -> None:
+def test_malformed_markup_is_tolerated(algorithm: str, markup: str) -> None:
     read(algorithm, markup.encode("utf-8", "surrogatepass"))
 
 
 @pytest.mark.parametrize("algorithm", EXTRACTORS)
-def test_a_document_from_text_may_hold_anything(algorithm: str) -> None:
-    """Text that was decoded elsewhere can hold what bytes of UTF-8 cannot."""
+def test_document_from_text_may_hold_any_character(algorithm: str) -> None:
+    """Text decoded elsewhere may hold characters that UTF-8 cannot encode."""
     try:
         extractor(algorithm)(dom.from_text(ARTICLE.replace("今天", "\ud800今天\x00\ufffe\u202e")), None, NOW)
     except NotApplicable:

@@ -1,4 +1,4 @@
-"""Floors of ``best`` on made-up pages. The model was fitted on seed 11 among others; these are of seed 77, so other sites all."""
+"""Minimum scores of ``best`` on made-up pages of seed 77: other sites than those of seed 11, on which the model was fitted."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ COUNT = 200
 SEED = 77
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MOST_REFUSED = 0
-CAPTIONS = 0.02
-"""Share of the HTML's lines that the text may lack."""
+CAPTION_SHARE = 0.02
+"""Share of the HTML's lines that may be missing from the text."""
 
 Read = list[tuple[MadeUpPage, Extraction | None]]
 
@@ -42,7 +42,7 @@ def score(page: MadeUpPage, found: Extraction | None) -> PageScore:
 
 
 @pytest.mark.slow
-def test_made_up_articles_are_read(pages: Read) -> None:
+def test_scores_reach_their_floors(pages: Read) -> None:
     found = add_up([score(page, found) for page, found in pages])
     assert found.unanswered <= MOST_REFUSED
     assert (found.f1 or 0) >= 0.976
@@ -53,8 +53,8 @@ def test_made_up_articles_are_read(pages: Read) -> None:
     assert (found.author or 0) >= 0.62
 
 
-def test_text_and_html_of_an_article_agree(pages: Read) -> None:
-    """Every line of the text is a line of the HTML, in order; what the HTML has besides are captions."""
+def test_text_lines_are_lines_of_the_html(pages: Read) -> None:
+    """The HTML has all lines of the text in order; its other lines are captions."""
     extra = whole = 0
     for page, found in pages:
         if found is None:
@@ -66,10 +66,10 @@ def test_text_and_html_of_an_article_agree(pages: Read) -> None:
         assert all(line in rest for line in found.text.split("\n")), page.id
         whole += len(shown)
         extra += len(shown) - len(found.text.split("\n"))
-    assert extra <= CAPTIONS * whole
+    assert extra <= CAPTION_SHARE * whole
 
 
-def test_sure_answers_are_better_than_doubtful_ones(pages: Read) -> None:
+def test_confident_answers_score_higher(pages: Read) -> None:
     answered = sorted((found.confidence or 0, score(page, found).f1) for page, found in pages if found)
     doubtful, sure = answered[: COUNT // 4], answered[COUNT // 4 :]
     assert sum(f1 for _, f1 in doubtful) / len(doubtful) < sum(f1 for _, f1 in sure) / len(sure) - 0.1

@@ -1,4 +1,4 @@
-"""Floors on real pages with gold answers. A score only rises: who betters it writes the new floor here."""
+"""Minimum scores on real pages with gold answers. Scores only rise: a change that improves one raises its floor here."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from newsportal_lab.evaluate.running import scores_of
 
 FLOORS = [
-    # folder, algorithm, F1, mean page F1, title, date, author
-    # The block model of best was fitted on magic-article, scrapinghub and fundus-tests, so it knows those pages: docs/algorithms/best.md
-    # has the figures of held-out sites. daniel-zh, zh-news and tw-event it has never seen.
+    # folder, algorithm, F1, mean page F1, title, date, author. The block model of best was fitted on magic-article, scrapinghub and
+    # fundus-tests, so it knows those pages: docs/algorithms/best.md has the figures of held-out sites. daniel-zh, zh-news and tw-event are
+    # unseen.
     ("daniel-zh", "best", 0.978, 0.971, 0.93, 0.991, None),
     ("zh-news", "best", 0.986, 0.985, 0.978, 0.997, 0.938),
     ("tw-event", "best", 0.76, 0.787, None, None, None),
@@ -39,7 +39,7 @@ PAPERS = [
     ("zh-news", "cetr", 0.780, 0.765, 0.50),
     ("zh-news", "table_stats", 0.875, 0.885, 0.78),
 ]
-"""The methods of papers."""
+"""Floors of the algorithms of papers."""
 
 FIELDS = [
     # folder, title, date, author, source; titles of daniel-zh: gold of one site begins with a bullet (eleven pages of 194)
@@ -48,15 +48,15 @@ FIELDS = [
     ("magic-article", 0.99, 0.99, None, None),
     ("fundus-tests", 0.74, 0.98, 0.93, None),
 ]
-"""Of ``best``."""
+"""Floors of the fields of ``best``."""
 
 scored = cache(scores_of)
-"""Read once for all tests that look at the same pages."""
+"""Scores, computed once for all tests of the same pages."""
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(("folder", "algorithm", "f1", "page_f1", "title", "date", "author"), FLOORS)
-def test_extraction_does_not_get_worse(
+def test_extraction_scores_reach_their_floors(
     data: Path, folder: str, algorithm: str, f1: float, page_f1: float | None, title: float | None, date: float | None, author: float | None
 ) -> None:
     scores = scored(data / "extraction" / folder, algorithm)
@@ -70,7 +70,7 @@ def test_extraction_does_not_get_worse(
 
 @pytest.mark.data
 @pytest.mark.parametrize(("folder", "algorithm", "f1", "page_f1", "good"), PAPERS)
-def test_the_papers_methods_do_not_get_worse(data: Path, folder: str, algorithm: str, f1: float, page_f1: float, good: float) -> None:
+def test_paper_scores_reach_their_floors(data: Path, folder: str, algorithm: str, f1: float, page_f1: float, good: float) -> None:
     scores = scored(data / "extraction" / folder, algorithm)
     assert (scores.f1 or 0) >= f1
     assert (scores.page_f1 or 0) >= page_f1
@@ -78,7 +78,7 @@ def test_the_papers_methods_do_not_get_worse(data: Path, folder: str, algorithm:
 
 
 @pytest.mark.data
-def test_the_order_of_the_thesis_as_far_as_it_holds(data: Path) -> None:
+def test_ranking_of_the_thesis(data: Path) -> None:
     folder = data / "extraction" / "daniel-zh"
     cetd, cepr, cetr = (scored(folder, name).f1 or 0 for name in ("cetd", "cepr", "cetr"))
     assert cetd > cepr > cetr + 0.1
@@ -86,7 +86,9 @@ def test_the_order_of_the_thesis_as_far_as_it_holds(data: Path) -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize(("folder", "title", "date", "author", "source"), FIELDS)
-def test_fields_do_not_get_worse(data: Path, folder: str, title: float, date: float, author: float | None, source: float | None) -> None:
+def test_field_scores_reach_their_floors(
+    data: Path, folder: str, title: float, date: float, author: float | None, source: float | None
+) -> None:
     scores = scored(data / "extraction" / folder, "best")
     assert (scores.title or 0) >= title
     assert (scores.date or 0) >= date

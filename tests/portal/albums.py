@@ -1,4 +1,4 @@
-"""Made-up photo stories of invented sites that fill a store for the portal's tests and pictures."""
+"""Made-up photo stories of invented sites, for the portal's tests and screenshots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 from newsportal.items import Gallery, Image, Link, content_id
 from newsportal.store.store import Store
 
-NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)  # the newsroom's
+NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)  # 18:30 in Shanghai, as in newsroom.py
 
 SHAPES = ((960, 600), (800, 1000), (1200, 675), (900, 900), (1600, 700), (700, 1100))
 
@@ -27,7 +27,7 @@ SCENES = (
 
 
 def album(title: str, pictures: str, count: int, **said: object) -> Gallery:
-    """A photo story of ``count`` pictures. ``ago`` is in minutes before NOW."""
+    """Return a photo story of ``count`` images. ``ago`` is in minutes before NOW."""
     chance = Random(title)
     name = content_id(title)
     ago = timedelta(minutes=float(str(said.pop("ago", 90))))
@@ -53,7 +53,7 @@ def album(title: str, pictures: str, count: int, **said: object) -> Gallery:
 
 
 def fill(store: Store, pictures: str = "https://pictures.example") -> dict[str, str]:
-    """Photo stories into ``store``; answers ids by a short name. ``bridge`` has nine pictures, ``broken`` lacks pages, ``plain`` sizes."""
+    """Save photo stories in ``store``; return ids by name. ``bridge`` has nine images, ``broken`` lacks pages, ``plain`` lacks sizes."""
     made = {
         "bridge": album("云岭峡谷步行观景桥开放首日", pictures, 9, topics=("旅游",), category="旅游", author="本报记者 江一帆", ago=30),
         "broken": album(

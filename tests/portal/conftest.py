@@ -1,4 +1,4 @@
-"""The portal over a real store and a real index, on a real server on loopback."""
+"""Fixtures that run the portal with a real store and index on a real server on loopback."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from newsportal.store.store import Store
 
 
 def load(name: str) -> ModuleType:
-    """A module beside this file (tests are no package)."""
+    """Load a module of this folder (the tests are not a package)."""
     found = spec_from_file_location(f"portal_tests_{name}", Path(__file__).with_name(f"{name}.py"))
     assert found
     assert found.loader
@@ -59,27 +59,27 @@ def messages() -> ModuleType:
     return MESSAGES
 
 
-context.RELATED_WITHIN = 30.0  # how busy the machine is must not decide what a page of the tests shows
+context.RELATED_WITHIN = 30.0  # pages must not depend on how busy the machine is
 
 Serve = Callable[..., httpx.Client]
 
 UNTRUSTING = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""Clients speak to loopback: to read the certificates that the Web trusts takes each of them 17 ms."""
+"""Clients connect to loopback only; loading the trusted certificates takes 17 ms for each."""
 
 
 def sign_in(client: httpx.Client, role: str, now: datetime) -> None:
-    """From now on ``client`` is somebody of this role, as the cookie of a real session says."""
+    """Sign ``client`` in as a new user with this role, by the cookie of a real session."""
     accounts = client.accounts  # type: ignore[attr-defined]
     person = accounts.people.add(f"{role} {len(accounts.people.all())}", "correct horse battery staple", Role(role), now=now)
-    client.headers["origin"] = str(client.base_url)  # as a browser says that the portal's own page sends it
+    client.headers["origin"] = str(client.base_url)  # as a browser does for the portal's own pages
     client.cookies.set("session", accounts.sessions.begin(person.id, now=now))
 
 
 @pytest.fixture(scope="module")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """``serve(store, index)`` answers a client of a portal over them; all end with the module.
+    """Return ``serve(store, index)``, which starts a portal and returns a client of it; all stop at the end of the module.
 
-    ``role`` (``reader``, ``editor``, ``admin``): somebody of this role is signed in; else nobody is.
+    ``role`` (``reader``, ``editor``, ``admin``): sign in a user with this role; otherwise anonymous.
     """
     with ExitStack() as opened, SERVING.servers() as portal, ExitStack() as clients:
 
@@ -103,7 +103,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 
 @dataclass(frozen=True)
 class Filled:
-    """The files of a filled store and of its index, to be copied, not to be opened; article ids by a short name."""
+    """Files of a filled store and its index, to be copied, not opened; article ids by a short name."""
 
     store: Path
     index: Path
@@ -111,7 +111,7 @@ class Filled:
 
 
 def made_once(folder: Path, fill: Callable[[Path], dict[str, str]]) -> dict[str, str]:
-    """The ids of what ``fill`` wrote into ``folder``: the first process of the run makes it, the others wait for that."""
+    """Return the ids of what ``fill`` wrote into ``folder``: the first process of the run fills it, the others wait."""
     with folder.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
@@ -154,26 +154,26 @@ def ids(filled: Filled, store: Store) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def index(filled: Filled, folder: Path) -> Iterator[Index]:
-    """The index of ``store``."""
+    """Index of ``store``."""
     with closing(open_index(f"sqlite:///{copy(filled.index, folder)}")) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def client(serve: Serve, store: Store, index: Index) -> httpx.Client:
-    """The filled portal."""
+    """Client of the filled portal."""
     return serve(store, index)
 
 
 @pytest.fixture(scope="module")
 def editor(serve: Serve, store: Store, index: Index) -> httpx.Client:
-    """The filled portal, as an editor sees it."""
+    """Client of the filled portal, signed in as an editor."""
     return serve(store, index, role="editor")
 
 
 @pytest.fixture(scope="session")
 def stocked(run_folder: Path) -> tuple[Path, dict[str, str]]:
-    """The file of a store with articles and photo stories, and their ids by short names; to be copied, not to be opened."""
+    """File of a store with articles and photo stories, and their ids by short names; to be copied, not opened."""
 
     def fill(folder: Path) -> dict[str, str]:
         with closing(empty_store(folder / "shelf.db")) as store:
@@ -186,7 +186,7 @@ def stocked(run_folder: Path) -> tuple[Path, dict[str, str]]:
 
 @pytest.fixture
 def shelf(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Store]:
-    """A stocked store of one's own; ``made`` are its ids."""
+    """A private copy of the stocked store; ``made`` holds its ids."""
     file, made = stocked
     opened = open_store(f"sqlite:///{copy(file, tmp_path)}")
     opened.made = made  # type: ignore[attr-defined]
@@ -196,7 +196,7 @@ def shelf(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Stor
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Store]:
-    """An empty store of one's own."""
+    """An empty private store."""
     opened = empty_store(tmp_path / "fresh.db")
     yield opened
     opened.close()

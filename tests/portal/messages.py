@@ -1,4 +1,4 @@
-"""Every message of the portal's templates and code, as babel finds them: what a catalog has to have."""
+"""All messages in the portal's templates and code, as found by Babel: the entries each catalogue must have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OPTIONS = {"**/templates/**.html": {"trimmed": "false", "newstyle_gettext": "tru
 
 
 def messages(portal: Path) -> dict[str | tuple[str, ...], list[str]]:
-    """Message (a pair where there is a plural) -> where it stands."""
+    """Return places by message (a pair if it has a plural)."""
     found: dict[str | tuple[str, ...], list[str]] = {}
     for name, line, message, _, _ in extract_from_dir(str(portal), METHODS, OPTIONS, keywords=KEYWORDS, strip_comment_tags=True):
         if message:

@@ -1,4 +1,4 @@
-"""A made-up newsroom: stories of invented sites that fill a store for the portal's tests and pictures."""
+"""A made-up newsroom: stories of invented sites, for the portal's tests and screenshots."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 
 
 def settings(**more: object) -> Sources:
-    """A ``sources.yaml`` without a file: three topics, no source, nothing on disk."""
+    """Return settings without a file: three topics, no source, nothing on disk."""
     known = {
         "portal": {"title": "江畔新闻"}, "topics": [{"name": name, "engines": []} for name in ("旅游", "人工智能", "新能源汽车")],
-        "store": "sqlite://", "alerts": {"enabled": False, "disk_free": 0.001},  # whatever is free where the tests run
+        "store": "sqlite://", "alerts": {"enabled": False, "disk_free": 0.001},  # independent of the free space of the test machine
     }  # fmt: skip
     return Sources.model_validate(known | more)
 
 
 def article(title: str, text: str, **said: object) -> Article:
-    """An article as the pipelines hand it to a store. ``ago`` is in minutes before NOW."""
+    """Return an article as the pipelines pass it to a store. ``ago`` is in minutes before NOW."""
     ago = timedelta(minutes=float(str(said.pop("ago", 60))))
     site = str(said.get("site", "晨光网"))
     url = str(said.pop("url", f"https://{content_id(site)[:6]}.example/{content_id(title + text)}.html"))
@@ -37,7 +37,7 @@ def article(title: str, text: str, **said: object) -> Article:
 
 
 def write(store: Store, *articles: Article, same: str | None = None) -> list[str]:
-    """Store ``articles`` (under one fold key ``same``, so that they are one story) and answer their ids."""
+    """Store ``articles`` (as one story, if a fold key ``same`` is given) and return their ids."""
     keys = [FoldKey(same, "同题")] if same else []
     return [store.add(one, keys, now=one.published or NOW).id for one in articles]
 
@@ -55,13 +55,13 @@ BRIDGE_HTML = (
 )
 
 STORIES = json.loads(Path(__file__).with_name("stories.json").read_text("utf-8"))
-"""``ago`` in minutes before NOW; ``others`` other sites repeat the story."""
+"""``ago``: minutes before NOW; ``others``: number of sites that repost the story."""
 
 OTHERS = ("北地新闻", "海港晚报", "晨光网", "南江日报", "快讯社")
 
 
 def fill(store: Store, picture: str = "https://pictures.example") -> dict[str, str]:
-    """Everything above into ``store``; answers ids by a short name."""
+    """Save all of the above in ``store`` and return ids by a short name."""
     lines = BRIDGE.split("\n")
     html = BRIDGE_HTML.format(*lines, picture=f"{picture}/bridge.svg")
     bridge = article(
@@ -94,7 +94,7 @@ def fill(store: Store, picture: str = "https://pictures.example") -> dict[str, s
 
 
 def run() -> Run:
-    """A finished crawl that adds up."""
+    """Return a finished crawl with consistent figures."""
     return Run(
         id="20260520T101500-demo",
         started=NOW - timedelta(minutes=15),
@@ -129,6 +129,6 @@ def run() -> Run:
 
 
 def failed_run() -> Run:
-    """A crawl on a machine without a network."""
+    """Return a crawl on a machine without a network."""
     rows = tuple(SourceReport(f"feed:{site}", list_failed={"dns": 1}) for site in OTHERS)
     return Run("offline", NOW - timedelta(minutes=3), NOW - timedelta(minutes=2), "finished", ("rss",), rows)

@@ -1,4 +1,4 @@
-"""Portals on a real server on loopback, for as long as a test needs them."""
+"""Real servers of portals on loopback, for the duration of a test."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from starlette.types import ASGIApp
 from newsportal.portal.listen import listen
 
 STARTED_WITHIN = 600.0
-"""Seconds; on a machine at rest a start takes some milliseconds."""
+"""Seconds; on an idle machine a start takes some milliseconds."""
 
 LOOK = 0.002
-"""Seconds between two looks whether a server has started."""
+"""Seconds between two checks whether a server has started."""
 
 
 class Server(uvicorn.Server):
-    """Waits for its end. uvicorn's own looks for it ten times a second, and a file of tests has up to a hundred that wait."""
+    """Server that waits for an event to stop. uvicorn polls ten times a second, and a file of tests has up to a hundred servers to stop."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
@@ -39,14 +39,14 @@ class Server(uvicorn.Server):
 
 @contextmanager
 def serving(app: ASGIApp) -> Iterator[str]:
-    """Serve ``app`` on a free port; answers the address."""
+    """Serve ``app`` on a free port and yield its URL."""
     with servers() as serve:
         yield serve(app)
 
 
 @contextmanager
 def servers() -> Iterator[Callable[[ASGIApp], str]]:
-    """What serves an app more at each call; all are asked to end at once, since each takes its time for that (a step of 0.1 s)."""
+    """Yield a function that serves an app and returns its URL. All servers are stopped together, since each takes a step of 0.1 s."""
     running: list[tuple[Server, threading.Thread, socket.socket]] = []
 
     def serve(app: ASGIApp) -> str:

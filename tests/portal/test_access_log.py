@@ -1,4 +1,4 @@
-"""Each answer has an id, which stands in the log of its request; who asks for it has a line for each."""
+"""Request ids in answers and logs, and the optional access log with one line for each request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Lines = Callable[..., list[dict[str, Any]]]
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Iterator[Lines]:
-    """The lines of a log with all requests, of those whose ids are named; awaited, since an answer is sent before it is logged."""
+    """Return the log lines of a request id, waiting for them: an answer is sent before it is logged."""
     file = tmp_path / "portal.log"
     handler = logs.install("json", file)
     access_log.enable(handler)
@@ -45,13 +45,13 @@ def lines(tmp_path: Path) -> Iterator[Lines]:
 
 
 @pytest.mark.parametrize("path", ["/", "/nowhere", "/health", "/static/portal.css", "/api/v1/nowhere", "/feed.rss"])
-def test_every_answer_has_an_id_of_its_own(client: httpx.Client, path: str) -> None:
+def test_every_answer_has_a_unique_request_id(client: httpx.Client, path: str) -> None:
     answers = [client.get(path), client.head(path), client.post(path), client.get(path, headers={"host": "stranger.example"})]
     ids = {answer.headers["x-request-id"] for answer in answers}
     assert len(ids) == len(answers)
 
 
-def test_a_request_is_one_line_without_its_query(client: httpx.Client, lines: Lines) -> None:
+def test_request_is_logged_without_its_query(client: httpx.Client, lines: Lines) -> None:
     answer = client.get("/search?q=秘密", headers={"accept-encoding": "identity"})
     refused = client.get("/%E6%B2%A1%0A", headers={"host": "stranger.example"})
     (first,), (second,) = (lines(one.headers["x-request-id"]) for one in (answer, refused))
@@ -62,11 +62,11 @@ def test_a_request_is_one_line_without_its_query(client: httpx.Client, lines: Li
     assert (second["status"], second["url"]) == (400, "/%E6%B2%A1%0A")
 
 
-def test_a_crash_and_a_store_that_is_away_are_found_by_their_id(
+def test_errors_are_logged_with_request_id(
     serve: Callable[..., httpx.Client], store: Store, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = serve(store)
-    server = logging.getLogger("uvicorn.error")  # it logs what a page raises; silent in tests, for the root in serve_forever
+    server = logging.getLogger("uvicorn.error")  # logs exceptions of pages; in tests only
     monkeypatch.setattr(logging.getLogger("uvicorn"), "propagate", True)
     server.setLevel(logging.ERROR)
 
@@ -85,6 +85,6 @@ def test_a_crash_and_a_store_that_is_away_are_found_by_their_id(
     assert any("RuntimeError: broken" in trace for trace in traces)
 
 
-def test_without_being_asked_for_no_request_is_logged(client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_access_log_is_off_by_default(client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
     client.get("/")
     assert not [record for record in caplog.records if record.name == access_log.__name__]

@@ -1,4 +1,4 @@
-"""Alerts in the portal: made, tried, seen in advance, changed, switched off and deleted; nobody sees another's."""
+"""Pages of alerts: creating, testing, previewing, editing, pausing and deleting them; alerts are private to their owner."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def make(client: httpx.Client, **said: str) -> str:
     return answer.headers["location"].rpartition("/")[2]
 
 
-def test_one_is_made_shown_and_its_secret_is_not(editor: httpx.Client) -> None:
+def test_created_alert_is_shown_without_secret(editor: httpx.Client) -> None:
     id = make(editor, name="旅游快讯", hours="8, 18", when="digest", quiet_from="22", quiet_to="7")
     page = editor.get(f"/alerts/{id}").text
     assert "旅游快讯" in page
@@ -61,7 +61,7 @@ def test_one_is_made_shown_and_its_secret_is_not(editor: httpx.Client) -> None:
     assert "geheim" not in str(entry)
 
 
-def test_mistakes_stand_beside_their_fields_and_what_was_typed_is_kept(editor: httpx.Client) -> None:
+def test_form_errors_are_beside_fields_and_input_is_kept(editor: httpx.Client) -> None:
     answer = editor.post("/alerts/new", data=HOOK | {"url": "ftp://x", "topic": "没有", "name": "我的提醒", "per_hour": "0"})
     assert answer.status_code == 422
     for field in ("url", "topic", "per_hour"):
@@ -69,7 +69,7 @@ def test_mistakes_stand_beside_their_fields_and_what_was_typed_is_kept(editor: h
     assert 'value="我的提醒"' in answer.text
 
 
-def test_a_preview_writes_nothing(editor: httpx.Client) -> None:
+def test_preview_saves_nothing(editor: httpx.Client) -> None:
     before = len(editor.accounts.alerts.all())  # type: ignore[attr-defined]
     answer = editor.post("/alerts/new", data=HOOK | {"about": "search", "search": "观景桥", "then": "preview"})
     assert answer.status_code == 200
@@ -77,14 +77,14 @@ def test_a_preview_writes_nothing(editor: httpx.Client) -> None:
     assert len(editor.accounts.alerts.all()) == before  # type: ignore[attr-defined]
 
 
-def test_a_secret_that_is_left_open_stays(editor: httpx.Client) -> None:
+def test_empty_secret_keeps_stored_secret(editor: httpx.Client) -> None:
     id = make(editor)
     assert editor.post(f"/alerts/{id}", data=HOOK | {"url": "", "name": "新名字"}).status_code == 303
     kept = editor.accounts.alerts.alert(id)  # type: ignore[attr-defined]
     assert (kept.name, kept.fields["url"]) == ("新名字", HOOK["url"])
 
 
-def test_the_briefing_has_hours_and_perhaps_a_topic(editor: httpx.Client) -> None:
+def test_briefing_alert_has_hours_and_optional_topic(editor: httpx.Client) -> None:
     form = editor.get("/alerts/new?about=briefing&briefing=旅游&channel=webhook").text
     assert re.search(r'value="briefing" checked', form)
     assert "<option selected>旅游</option>" in form.partition('name="briefing"')[2]
@@ -102,7 +102,7 @@ def test_the_briefing_has_hours_and_perhaps_a_topic(editor: httpx.Client) -> Non
     assert [(one["about"], one["of"], one["digest"]) for one in told if one["id"] == id] == [("briefing", "旅游", [8, 18])]
 
 
-def test_off_on_and_deleted(editor: httpx.Client) -> None:
+def test_alert_is_paused_resumed_and_deleted(editor: httpx.Client) -> None:
     id = make(editor)
     alerts = editor.accounts.alerts  # type: ignore[attr-defined]
     editor.post(f"/alerts/{id}/on", data={"enabled": ""})
@@ -114,7 +114,7 @@ def test_off_on_and_deleted(editor: httpx.Client) -> None:
     assert alerts.alert(id) is None
 
 
-def test_one_that_lost_its_receiver_is_not_switched_on_before_it_has_another(editor: httpx.Client) -> None:
+def test_alert_without_receiver_cannot_be_resumed(editor: httpx.Client) -> None:
     id, alerts = make(editor), editor.accounts.alerts  # type: ignore[attr-defined]
     alerts.save(replace(alerts.alert(id), enabled=False, channel="push", fields={}))
     page = editor.post(f"/alerts/{id}/on", data={"enabled": "yes"}, follow_redirects=True)
@@ -125,7 +125,7 @@ def test_one_that_lost_its_receiver_is_not_switched_on_before_it_has_another(edi
     assert "未能送达" in editor.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
 
 
-def test_a_test_that_does_not_arrive_says_why(editor: httpx.Client) -> None:
+def test_failed_test_message_shows_reason(editor: httpx.Client) -> None:
     id = make(editor, url="http://127.0.0.1:9/geheim-4711")
     page = editor.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
     assert "allow_private" in page
@@ -133,9 +133,7 @@ def test_a_test_that_does_not_arrive_says_why(editor: httpx.Client) -> None:
 
 
 @pytest.mark.slow
-def test_tests_are_bounded_by_the_page_and_by_the_api_together(
-    serve: Any, store: Store, index: Any, settings: Sources, newsroom: Any
-) -> None:
+def test_test_messages_share_one_limit_on_page_and_api(serve: Any, store: Store, index: Any, settings: Sources, newsroom: Any) -> None:
     reader: httpx.Client = serve(store, index, settings, role="reader")
     id = make(reader, url="http://127.0.0.1:9/x")
     person = reader.accounts.people.named("reader 0")  # type: ignore[attr-defined]
@@ -152,7 +150,7 @@ def test_tests_are_bounded_by_the_page_and_by_the_api_together(
     assert int(refused.headers["retry-after"]) > 0
 
 
-def test_what_rises_comes_at_hours_and_its_page_says_what_it_would_have_been(editor: httpx.Client) -> None:
+def test_rising_alert_has_hours_and_preview(editor: httpx.Client) -> None:
     assert "/alerts/new?about=rising" in editor.get("/rising").text
     form = editor.get("/alerts/new?about=rising&rising=旅游&channel=webhook").text
     assert re.search(r'value="rising" checked', form)
@@ -169,12 +167,12 @@ def test_what_rises_comes_at_hours_and_its_page_says_what_it_would_have_been(edi
     assert editor.post("/alerts/new", data=HOOK | {"about": "rising", "rising": "无", "hours": ""}).status_code == 422
 
 
-def test_the_preview_counts_day_by_day(editor: httpx.Client) -> None:
+def test_preview_counts_messages_by_day(editor: httpx.Client) -> None:
     page = editor.get(f"/alerts/{make(editor)}").text.partition('id="preview"')[2]
     assert re.search(r'每日明细.*?<time datetime="2026-05-\d\d">[^<]+</time> · \d+ 条消息', page, re.DOTALL)
 
 
-def test_nobody_sees_another_s(editor: httpx.Client, serve: Any, store: Store, index: Any, settings: Sources) -> None:
+def test_alerts_of_other_users_are_hidden(editor: httpx.Client, serve: Any, store: Store, index: Any, settings: Sources) -> None:
     id = make(editor)
     other: httpx.Client = serve(store, index, settings, role="editor", accounts=editor.accounts)  # type: ignore[attr-defined]
     assert "geheim" not in other.get("/alerts").text
@@ -191,7 +189,7 @@ def test_nobody_sees_another_s(editor: httpx.Client, serve: Any, store: Store, i
     assert editor.accounts.alerts.alert(id) is not None  # type: ignore[attr-defined]
 
 
-def test_readers_are_told_of_topics_and_searches_alone(serve: Any, store: Store, index: Any, settings: Sources) -> None:
+def test_readers_may_not_subscribe_to_operations(serve: Any, store: Store, index: Any, settings: Sources) -> None:
     reader: httpx.Client = serve(store, index, settings, role="reader")
     page = reader.get("/alerts/new?channel=webhook").text
     assert 'value="topic"' in page
@@ -201,7 +199,7 @@ def test_readers_are_told_of_topics_and_searches_alone(serve: Any, store: Store,
     assert make(reader)
 
 
-def test_what_sources_yaml_says_of_alerts_counts_at_once(shelf: Store) -> None:
+def test_changed_alert_settings_apply_at_once(shelf: Store) -> None:
     newsroom_now = max(article.first_seen for article in shelf.all_articles()) + timedelta(days=1)
     with closing(open_accounts("sqlite://")) as accounts:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=newsroom_now)
@@ -212,7 +210,7 @@ def test_what_sources_yaml_says_of_alerts_counts_at_once(shelf: Store) -> None:
         made = sender(state)
         accounts.alerts.keep([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
         made.run_step()
-        assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # none are sent at all
+        assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # alerts are disabled
         state.portal = present(shelf, accounts, newsroom_now, {})
         made.run_step()
         assert accounts.alerts.messages("a1")[0].state in ("failed", "withdrawn")
@@ -223,7 +221,7 @@ def present(store: Store, accounts: Accounts, now: datetime, said: dict[str, Any
     return Portal(store, None, Sources.model_validate(said), accounts, lambda: now)
 
 
-def test_a_browser_without_the_extra_names_the_remedy(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_push_without_extra_names_the_remedy(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     id, alerts = make(editor), editor.accounts.alerts  # type: ignore[attr-defined]
     alerts.save(replace(alerts.alert(id), channel="push", fields={}))
     monkeypatch.setitem(sys.modules, "http_ece", None)
@@ -233,12 +231,12 @@ def test_a_browser_without_the_extra_names_the_remedy(editor: httpx.Client, monk
     assert "/alerts/new?channel=push" not in editor.get("/alerts/new").text
 
 
-def test_mail_without_a_server_names_the_remedy(editor: httpx.Client) -> None:
+def test_mail_without_server_names_the_remedy(editor: httpx.Client) -> None:
     assert "alerts.mail_server" in editor.get("/alerts/new").text
     assert editor.post("/alerts/new", data=HOOK | {"channel": "mail", "to": "a@b.cn"}).status_code == 422
 
 
-def test_the_anonymous_are_asked_to_sign_in(serve: Any, store: Store, index: Any, settings: Sources) -> None:
+def test_anonymous_is_redirected_to_login(serve: Any, store: Store, index: Any, settings: Sources) -> None:
     nobody: httpx.Client = serve(store, index, settings)
     assert nobody.get("/alerts").headers["location"].startswith("/login")
     assert nobody.post("/alerts/new", data=HOOK, headers={"origin": str(nobody.base_url)}).status_code in (303, 401)

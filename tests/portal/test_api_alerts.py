@@ -1,4 +1,4 @@
-"""Alerts and the figures of the monitor for programs: the same rights, no secret in any answer."""
+"""API of alerts and of the monitor's figures: the same rights as the pages, no secrets in answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def editor(serve: Any, store: Store, index: Any, daily: DailySums) -> httpx.Clie
     return made
 
 
-def test_the_life_of_an_alert(editor: httpx.Client) -> None:
+def test_alert_lifecycle(editor: httpx.Client) -> None:
     made = editor.post("/api/v1/alerts", json=ASKED)
     assert made.status_code == 201, made.text
     id = made.json()["id"]
@@ -55,14 +55,14 @@ def test_the_life_of_an_alert(editor: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"of": "没有"}, {"channel": "pigeon"}, {"digest": [25]}, {"per_hour": 0}, {"quiet": [1, 99]}, {"channel": "apprise"}]
 )
-def test_what_cannot_be_is_refused(editor: httpx.Client, wrong: dict[str, Any]) -> None:
+def test_invalid_alert_is_refused(editor: httpx.Client, wrong: dict[str, Any]) -> None:
     answer = editor.post("/api/v1/alerts", json=ASKED | wrong)
     assert answer.status_code == 422
     assert answer.json()["error"]["code"] == "not-valid"
     assert "geheim" not in answer.text
 
 
-def test_figures(editor: httpx.Client, store: Store) -> None:
+def test_monitor_figures(editor: httpx.Client, store: Store) -> None:
     days = editor.get("/api/v1/monitor/days?days=365").json()
     assert sum(one["articles"] for one in days) == store.tally().articles
     assert editor.get("/api/v1/monitor/top?kind=topic&days=365").json()[0]["name"] == "旅游"
@@ -73,7 +73,7 @@ def test_figures(editor: httpx.Client, store: Store) -> None:
     assert editor.get("/api/v1/monitor/top?kind=nothing").status_code == 422
 
 
-def test_who_may(serve: Any, store: Store, index: Any) -> None:
+def test_required_rights(serve: Any, store: Store, index: Any) -> None:
     nobody, reader = serve(store, index), serve(store, index, role="reader")
     for path in ("/api/v1/alerts", "/api/v1/monitor/days", "/api/v1/monitor/machine"):
         assert nobody.get(path).status_code == 401

@@ -1,4 +1,4 @@
-"""The API of articles and of publishing: the same changes as the pages', with the same rights, written down."""
+"""API of articles and publishing: the same changes as on the pages, with the same rights, and audited."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def id(shelf: Store) -> str:
 
 
 @pytest.mark.parametrize("role", [None, "reader"])
-def test_nobody_else_may(serve: Any, shelf: Store, id: str, role: str | None) -> None:
+def test_editing_requires_an_editor(serve: Any, shelf: Store, id: str, role: str | None) -> None:
     other = serve(shelf, role=role)
     other.headers["origin"] = str(other.base_url)
     status = 401 if role is None else 403
@@ -52,7 +52,7 @@ def test_nobody_else_may(serve: Any, shelf: Store, id: str, role: str | None) ->
     assert (article.hidden, article.corrected, article.category_by) == (None, None, article.category_by)
 
 
-def test_an_article_is_corrected_and_the_words_taken_back(client: httpx.Client, shelf: Store, id: str) -> None:
+def test_article_is_corrected_and_correction_withdrawn(client: httpx.Client, shelf: Store, id: str) -> None:
     (now,) = client.get(f"articles/{id}/states").json()
     assert (now["revision"], now["corrected"]) == (1, None)
     sent = {"revision": 1, "title": "新标题", "lines": now["lines"] + "\n<b>添一段", "published": None}
@@ -104,7 +104,7 @@ def test_articles_are_hidden_classified_folded_and_listed(client: httpx.Client, 
     assert client.post(f"articles/{one.head.id}/unfold", json={}).status_code == 409
 
 
-def test_an_article_is_published_and_taken_back(client: httpx.Client, id: str) -> None:
+def test_article_is_published_and_withdrawn(client: httpx.Client, id: str) -> None:
     assert client.get("publishing/counts").json() == {}
     (tried,) = client.get("publishing/trial", params={"target": "站点", "article": id}).json()
     assert tried["refused"] is None

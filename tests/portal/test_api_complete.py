@@ -1,5 +1,5 @@
-"""What the pages can do, programs can do, with the same right: each route of the pages that asks for one stands here with its operation,
-or with the reason why there is none. A new page: say here what it is in the API."""
+"""Programs can do what pages can, with the same right: each page that requires a right is listed here with its operation of the API, or
+with the reason why it has none. Add new pages to one of the two tables."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ NONE: Final = {
 
 @pytest.fixture(scope="module")
 def rights() -> dict[str, Right | None]:
-    """``METHOD /path`` → what it asks for."""
+    """Rights by ``METHOD /path``."""
     app = create_app(open_store("sqlite://"), None, Sources(), open_accounts("sqlite://"), follow_every=0)
     return {
         f"{method} {route.path or ''}": right_of(route)
@@ -194,11 +194,11 @@ def pages(rights: dict[str, Right | None]) -> dict[str, Right | None]:
     return {name: right for name, right in rights.items() if " /api" not in name and right not in (None, Right.READ)}
 
 
-def test_every_page_has_its_operation_or_a_reason(pages: dict[str, Right | None]) -> None:
+def test_every_page_has_an_operation_or_a_reason(pages: dict[str, Right | None]) -> None:
     assert set(pages) - set(SAME) - set(NONE) == set()
     assert (set(SAME) | set(NONE)) - set(pages) == set(), "pages that are gone"
 
 
-def test_every_operation_is_there_and_asks_for_the_same_right(rights: dict[str, Right | None], pages: dict[str, Right | None]) -> None:
+def test_operations_exist_with_the_rights_of_their_pages(rights: dict[str, Right | None], pages: dict[str, Right | None]) -> None:
     told = {page: rights.get(operation.replace(" ", f" {API}", 1)) for page, operation in SAME.items()}
     assert {page: right for page, right in told.items() if right is not pages[page]} == {}

@@ -1,4 +1,4 @@
-"""The program that docs/api.md shows does what it says, over a real connection with a token."""
+"""The example program in docs/api.md works over a real connection with a token."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
 
 
 @pytest.mark.slow
-def test_the_example_hides_what_it_finds(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
+def test_example_hides_matching_articles(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
     editor = serve(shelf, role="editor")
     person = next(one for one in editor.accounts.people.all() if one.role == "editor")
     _, secret = editor.accounts.tokens.add(person, "example", [Right.EDIT, Right.READ], now=newsroom.NOW)

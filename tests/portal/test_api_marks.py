@@ -1,4 +1,4 @@
-"""The API of marks and kept searches: the same as the pages', for whom they belong to."""
+"""API of marks and saved searches: the same as on the pages, private to their owner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reader(serve, fresh: Store, newsroom: ModuleType) -> httpx.Client:
     return client
 
 
-def test_marks_are_set_and_told(reader: httpx.Client) -> None:
+def test_marks_are_set_and_returned(reader: httpx.Client) -> None:
     one, two, *_ = reader.made  # type: ignore[attr-defined]
     assert reader.put(f"{API}/marks/{one}", json={"starred": True}).json() == {
         "story_id": one,
@@ -35,7 +35,7 @@ def test_marks_are_set_and_told(reader: httpx.Client) -> None:
     assert reader.put(f"{API}/marks/none", json={"read": True}).status_code == 404
 
 
-def test_starred_stories_come_in_pages(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_starred_stories_are_paged_and_limited(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     for story in reader.made:  # type: ignore[attr-defined]
         reader.put(f"{API}/marks/{story}", json={"starred": True})
     seen, cursor = [], None
@@ -55,7 +55,7 @@ def test_starred_stories_come_in_pages(reader: httpx.Client, monkeypatch: pytest
     assert (full.status_code, full.json()["error"]["code"]) == (409, "too-many-starred")
 
 
-def test_all_read_and_back(reader: httpx.Client) -> None:
+def test_mark_all_read_and_undo(reader: httpx.Client) -> None:
     asked = {"story": reader.made}  # type: ignore[attr-defined]
     assert reader.post(f"{API}/marks/all-read", json={"topic": "旅游"}).status_code == 204
     assert all(mark["read"] for mark in reader.get(f"{API}/marks", params=asked).json())
@@ -64,7 +64,7 @@ def test_all_read_and_back(reader: httpx.Client) -> None:
     assert reader.post(f"{API}/marks/all-read", json={"topic": "没有"}).status_code == 404
 
 
-def test_searches_are_kept_renamed_and_removed(reader: httpx.Client) -> None:
+def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
     made = reader.post(f"{API}/searches", json={"name": "峡谷", "asked": "q=峡谷&topic=旅游&page=7&x=y"})
     assert made.status_code == 201
     assert made.json()["asked"] == "q=%E5%B3%A1%E8%B0%B7&topic=%E6%97%85%E6%B8%B8"
@@ -73,12 +73,12 @@ def test_searches_are_kept_renamed_and_removed(reader: httpx.Client) -> None:
     assert reader.patch(place, json={"name": "\u200b "}).status_code == 400
     assert [one["name"] for one in reader.get(f"{API}/searches").json()] == ["新名"]
     assert reader.post(f"{API}/searches", json={"name": "空", "asked": "q="}).status_code == 400
-    reader.headers["content-type"] = "application/json"  # whatever changes something says what it sends
+    reader.headers["content-type"] = "application/json"  # every change declares its content type
     assert reader.delete(place).status_code == 204
     assert [reader.delete(place).status_code, reader.patch(place, json={"name": "x"}).status_code] == [404, 404]
 
 
-def test_nobody_has_no_marks(serve, fresh: Store) -> None:
+def test_marks_require_sign_in(serve, fresh: Store) -> None:
     client = serve(fresh)
     client.headers["origin"] = str(client.base_url)
     for method, path in (

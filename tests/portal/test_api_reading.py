@@ -1,4 +1,4 @@
-"""The API: what readers see, in JSON; its mistakes in one form; described as it is."""
+"""API of reading: stories, articles and search in JSON; uniform errors; the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from newsportal.store.store import Store
 
 
 def items(client: httpx.Client, path: str, **parameters: Any) -> list[Any]:
-    """Those of all pages of a list."""
+    """Return the items of all pages of a list."""
     found: list[Any] = []
     cursor = None
     while True:
@@ -24,7 +24,7 @@ def items(client: httpx.Client, path: str, **parameters: Any) -> list[Any]:
             return found
 
 
-def test_stories_come_in_pages_and_narrow(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_stories_are_paged_and_filtered(client: httpx.Client, ids: dict[str, str]) -> None:
     every = items(client, "/api/v1/stories", limit=2)
     assert [one["id"] for one in every] == [one["id"] for one in items(client, "/api/v1/stories", limit=200)]
     assert len({one["id"] for one in every}) == len(every) == client.get("/api/v1/tally").json()["stories"]
@@ -36,7 +36,7 @@ def test_stories_come_in_pages_and_narrow(client: httpx.Client, ids: dict[str, s
     assert client.get("/api/v1/stories", params={"until": "2001-01-01T00:00:00Z"}).json() == {"items": [], "next": None}
 
 
-def test_a_story_has_its_versions_and_an_article_its_text(client: httpx.Client, ids: dict[str, str], store: Store) -> None:
+def test_story_lists_versions_and_article_has_text(client: httpx.Client, ids: dict[str, str], store: Store) -> None:
     story = client.get(f"/api/v1/stories/{ids['bridge']}").json()
     found = store.story(ids["bridge"])
     assert found is not None
@@ -48,7 +48,7 @@ def test_a_story_has_its_versions_and_an_article_its_text(client: httpx.Client, 
     assert client.get(f"/api/v1/articles/{article['id']}/revisions").status_code == 200
 
 
-def test_search_finds_with_facets_and_pages(client: httpx.Client) -> None:
+def test_search_has_facets_and_pages(client: httpx.Client) -> None:
     page = client.get("/api/v1/search", params={"q": "峡谷", "limit": 1}).json()
     assert page["total"] == len(items(client, "/api/v1/search", q="峡谷", limit=1)) >= 1
     assert "<mark>" in page["items"][0]["title_html"] + page["items"][0]["snippet_html"]
@@ -56,18 +56,18 @@ def test_search_finds_with_facets_and_pages(client: httpx.Client) -> None:
     assert client.get("/api/v1/search/suggestions", params={"q": "峡"}).status_code == 200
 
 
-def test_topics_are_those_of_the_portal(client: httpx.Client) -> None:
+def test_topics_are_those_of_the_settings(client: httpx.Client) -> None:
     assert "旅游" in [one["name"] for one in client.get("/api/v1/topics").json()]
 
 
-def test_runs_and_suggestions_are_for_those_who_watch(editor: httpx.Client, newsroom: ModuleType) -> None:
+def test_runs_and_suggestions_require_an_editor(editor: httpx.Client, newsroom: ModuleType) -> None:
     [run] = editor.get("/api/v1/runs").json()
     assert editor.get(f"/api/v1/runs/{run['id']}").json()["id"] == run["id"]
     assert editor.get("/api/v1/suggestions").status_code == 200
     assert editor.get("/api/v1/me").json()["role"] == "editor"
 
 
-def test_who_has_it_already_is_sent_nothing(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_etag_match_returns_304(client: httpx.Client, ids: dict[str, str]) -> None:
     path = f"/api/v1/stories/{ids['bridge']}"
     tag = client.get(path).headers["etag"]
     again = client.get(path, headers={"if-none-match": f'"other", W/{tag}'})
@@ -93,7 +93,7 @@ def test_who_has_it_already_is_sent_nothing(client: httpx.Client, ids: dict[str,
         ("/api/v1/runs", 401, "not-signed-in"),
     ],
 )
-def test_mistakes_have_one_form(client: httpx.Client, path: str, status: int, code: str) -> None:
+def test_errors_have_one_form(client: httpx.Client, path: str, status: int, code: str) -> None:
     answer = client.get(path)
     told = answer.json()["error"]
     assert (answer.status_code, told["code"]) == (status, code)
@@ -105,14 +105,14 @@ def test_mistakes_have_one_form(client: httpx.Client, path: str, status: int, co
 
 @pytest.mark.parametrize("name", ["topic", "category", "source", "site", "cursor"])
 @pytest.mark.parametrize("value", ["' OR 1=1 --", "%", "\x00", "\ud7ff", "../../etc/passwd", "1; DROP TABLE articles"])
-def test_no_filter_is_sql(client: httpx.Client, name: str, value: str) -> None:
+def test_filters_are_not_interpreted_as_sql(client: httpx.Client, name: str, value: str) -> None:
     answer = client.get("/api/v1/stories", params={name: value})
     assert answer.status_code == 200
     if name != "cursor":
         assert answer.json()["items"] == []
 
 
-def test_it_is_described_as_it_is(client: httpx.Client) -> None:
+def test_openapi_describes_every_operation(client: httpx.Client) -> None:
     told = client.get("/api/openapi.json").json()
     assert told["openapi"].startswith("3.1")
     for path, methods in told["paths"].items():
@@ -127,7 +127,7 @@ def test_it_is_described_as_it_is(client: httpx.Client) -> None:
     assert set(told["components"]["securitySchemes"]) == {"token", "session"}
 
 
-def test_the_page_about_it_names_every_operation(client: httpx.Client) -> None:
+def test_api_page_lists_every_operation(client: httpx.Client) -> None:
     text = client.get("/api").text
     for path in client.get("/api/openapi.json").json()["paths"]:
         assert path in text

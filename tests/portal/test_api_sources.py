@@ -1,4 +1,4 @@
-"""The API of sources: the same changes as the pages', with the same rights and checks."""
+"""API of sources: the same changes as on the pages, with the same rights and checks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def made(serve: Any, path: Path) -> Iterator[Any]:
     store.close()
 
 
-def test_a_source_is_made_changed_switched_and_removed(made: Any, path: Path) -> None:
+def test_source_is_created_changed_disabled_and_deleted(made: Any, path: Path) -> None:
     client = made()
     done = client.post("sources", json={"kind": "feeds", "values": {"name": "丙报", "url": "https://c.example/feed"}})
     assert (done.status_code, done.json()["key"]) == (201, "feed:丙报")
@@ -64,7 +64,7 @@ def test_a_source_is_made_changed_switched_and_removed(made: Any, path: Path) ->
     assert "# 第一个" in path.read_text("utf-8")
 
 
-def test_writes_at_the_same_time_each_say_what_they_wrote(made: Any, path: Path) -> None:
+def test_concurrent_writes_report_their_own_result(made: Any, path: Path) -> None:
     client = made()
     names = [f"报{number}" for number in range(12)]
 
@@ -81,7 +81,7 @@ def test_writes_at_the_same_time_each_say_what_they_wrote(made: Any, path: Path)
     assert {source.name for source in load(path).feeds if source.interval == 45} == set(names)
 
 
-def test_no_editor_learns_where_files_lie(made: Any, path: Path) -> None:
+def test_answers_do_not_reveal_file_paths(made: Any, path: Path) -> None:
     client = made()
     calls = [
         client.put("sources/feed:甲报/enabled", json={"enabled": False}),
@@ -97,7 +97,7 @@ def test_no_editor_learns_where_files_lie(made: Any, path: Path) -> None:
     assert [one.text for one in calls if str(path.parent) in one.text] == []
 
 
-def test_what_would_not_load_is_refused_with_every_mistake(made: Any, path: Path) -> None:
+def test_invalid_sources_are_refused_with_all_errors(made: Any, path: Path) -> None:
     client = made()
     answer = client.post("sources", json={"kind": "feeds", "values": {"name": "甲报", "url": "no", "colour": 1}})
     assert answer.status_code == 422
@@ -110,7 +110,7 @@ def test_what_would_not_load_is_refused_with_every_mistake(made: Any, path: Path
     assert path.read_text("utf-8") == TEXT
 
 
-def test_lists_say_how_sources_do_and_when_they_are_visited(made: Any) -> None:
+def test_lists_of_sources_and_schedule(made: Any) -> None:
     client = made()
     page = client.get("sources?limit=1").json()
     (row,) = page["items"]
@@ -123,7 +123,7 @@ def test_lists_say_how_sources_do_and_when_they_are_visited(made: Any) -> None:
     assert {one["why"] for one in client.get("schedule").json()["items"]} == {"never visited"}
 
 
-def test_a_source_is_wanted_now(made: Any) -> None:
+def test_visit_is_requested(made: Any) -> None:
     client = made()
     client.store.save_source_state(SourceState("feed:甲报"))
     answer = client.post("sources/feed:甲报/visit", json={})
@@ -134,7 +134,7 @@ def test_a_source_is_wanted_now(made: Any) -> None:
 
 
 @pytest.mark.parametrize("asked", ["test", "propose"])
-def test_a_look_goes_on_beside_and_is_its_askers_alone(made: Any, asked: str) -> None:
+def test_background_check_is_private_to_its_user(made: Any, asked: str) -> None:
     client = made()
     address, sent = ("sources/feed:乙报/test", {}) if asked == "test" else ("sources/propose", {"addresses": ["10.0.0.1"]})
     begun = client.post(address, json=sent)
@@ -149,7 +149,7 @@ def test_a_look_goes_on_beside_and_is_its_askers_alone(made: Any, asked: str) ->
 
 
 @pytest.mark.parametrize(("role", "status"), [(None, 401), ("reader", 403)])
-def test_readers_get_nothing(made: Any, path: Path, role: str | None, status: int) -> None:
+def test_readers_have_no_access(made: Any, path: Path, role: str | None, status: int) -> None:
     client = made(role)
     client.headers["origin"] = str(client.base_url.join("/"))
     for address in ("sources", "sources/feed:甲报", "schedule", "looks/x"):

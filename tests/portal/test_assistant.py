@@ -1,4 +1,4 @@
-"""The assistant on the pages of articles and events, and in the API: asked by a button alone, of somebody who is signed in."""
+"""The assistant on pages of articles and events and in the API: used only on request by signed-in users."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def buttons(page: str) -> list[str]:
     return html.document_fromstring(page).xpath("//section[@id='assistant']//button[@name='use']/@value")  # type: ignore[no-any-return]
 
 
-def test_a_page_offers_and_shows_but_asks_nothing_by_itself(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+def test_page_offers_buttons_without_calling_the_model(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     story, foreign = (f"/story/{id}" for id in store.made)
     reader = start()
     assert buttons(reader.get(story).text) == ["summary"]
@@ -72,7 +72,7 @@ def test_a_page_offers_and_shows_but_asks_nothing_by_itself(start: Any, store: A
     assert "assistant.ask" in audited
 
 
-def test_an_event_is_summarised_with_its_sources_and_named_by_editors(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+def test_event_summary_lists_sources_and_editors_get_titles(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     reader, editor = start(), start("editor")
     assert buttons(reader.get("/event/bridge").text) == ["summary"]
     assert reader.post("/event/bridge/assistant", data={"use": "title"}).status_code == 404
@@ -87,14 +87,14 @@ def test_an_event_is_summarised_with_its_sources_and_named_by_editors(start: Any
     assert store.events.event("bridge").title == "青河大桥重建"
 
 
-def test_the_page_of_an_event_reads_its_texts_once(start: Any, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_event_page_reads_its_texts_once(start: Any, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     reader, articles, read = start(), Store.articles, list[str]()
     monkeypatch.setattr(Store, "articles", lambda self, ids: (read.extend(ids), articles(self, ids))[1])
     assert buttons(reader.get("/event/bridge").text) == ["summary"]
     assert sorted(read) == sorted(store.made)
 
 
-def test_only_people_who_are_signed_in_and_our_own_pages(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+def test_assistant_requires_sign_in_and_same_origin(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     path = f"/story/{store.made[0]}/{store.made[0]}/assistant"
     nobody, reader = start(None), start()
     own = {"origin": str(nobody.base_url).rstrip("/")}
@@ -106,7 +106,7 @@ def test_only_people_who_are_signed_in_and_our_own_pages(start: Any, store: Any,
     assert endpoint.got == []
 
 
-def test_what_is_switched_off_is_not_there(start: Any, serve: Any, store: Any, newsroom: ModuleType, endpoint: ModelEndpoint) -> None:
+def test_disabled_uses_are_not_offered(start: Any, serve: Any, store: Any, newsroom: ModuleType, endpoint: ModelEndpoint) -> None:
     story, path = f"/story/{store.made[1]}", f"/story/{store.made[1]}/{store.made[1]}/assistant"
     reader = start(summaries=False)
     assert buttons(reader.get(story).text) == ["translation"]
@@ -116,7 +116,7 @@ def test_what_is_switched_off_is_not_there(start: Any, serve: Any, store: Any, n
     assert off.post(path, data={"use": "translation"}).status_code == 404
 
 
-def test_a_failure_is_told_with_its_remedy(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+def test_failure_is_shown_with_its_remedy(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     story, reader = f"/story/{store.made[0]}", start()
     endpoint.fails(401)
     page = reader.post(f"{story}/{store.made[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True).text
@@ -124,7 +124,7 @@ def test_a_failure_is_told_with_its_remedy(start: Any, store: Any, endpoint: Mod
     assert buttons(page) == ["summary"]
 
 
-def test_the_api_gives_the_text_with_its_sources(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
+def test_api_returns_text_with_sources(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     reader = start()
     asked = {"purpose": "summary", "language": "en"}
     told = reader.post("/api/v1/events/bridge/assistant", json=asked).json()
@@ -136,7 +136,7 @@ def test_the_api_gives_the_text_with_its_sources(start: Any, store: Any, endpoin
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "assistant")
 
 
-def test_one_person_does_not_use_up_the_budget_of_all(
+def test_one_user_cannot_exhaust_the_shared_budget(
     start: Any, store: Any, endpoint: ModelEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("newsportal.portal.context.ASKED_AT_ONCE", 1.0)

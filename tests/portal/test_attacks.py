@@ -1,5 +1,5 @@
-"""Threats F that no page has by itself: the way in and out from elsewhere, bombs in what is sent, a log that somebody would forge, and
-mistakes of programs, which all have one form."""
+"""Attacks of threat group F that concern no single page: forged sign-in and sign-out, bombs in requests, forged audit entries; and errors
+of the API, which have one form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PASSWORD = "correct horse battery staple"
 TEXT = "portal: {title: 晨报}\ntopics: [{name: 旅游}]\nfeeds:\n  - {name: 甲报, url: https://a.example/feed}\n"
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 LAUGHS = "a0: &a0 [ha, ha]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)) + "topics: *a11\n"
-"""Ten times ten times ten … (billion laughs in YAML)."""
+"""Nested aliases, ten to the power of their depth (billion laughs in YAML)."""
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def admin(serve: Any, store: Store, path: Path) -> httpx.Client:
 
 @pytest.fixture
 def program(admin: httpx.Client, newsroom: ModuleType) -> Iterator[httpx.Client]:
-    """A program with every right."""
+    """Client of a program with every right."""
     accounts = admin.accounts  # type: ignore[attr-defined]
     _, secret = accounts.tokens.add(accounts.people.all()[0], "x", list(Right), now=newsroom.NOW)
     with httpx.Client(base_url=admin.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as client:
@@ -51,8 +51,8 @@ def program(admin: httpx.Client, newsroom: ModuleType) -> Iterator[httpx.Client]
 
 
 @pytest.mark.parametrize("told", [{}, {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}])
-def test_nobody_is_signed_in_or_out_from_elsewhere(admin: httpx.Client, told: dict[str, str]) -> None:
-    """Who is signed in as somebody else, without knowing, gives away what he looks for."""
+def test_cross_site_sign_in_and_out_are_refused(admin: httpx.Client, told: dict[str, str]) -> None:
+    """A user signed in to an attacker's account without noticing would reveal what they search for."""
     session = {"cookie": f"session={admin.cookies['session']}"}
     with httpx.Client(base_url=admin.base_url, headers={**FORM, **told}, timeout=600) as forged:
         for place, sent in (("/login", b"name=admin+0&password=correct+horse+battery+staple"), ("/logout", b"")):
@@ -63,7 +63,7 @@ def test_nobody_is_signed_in_or_out_from_elsewhere(admin: httpx.Client, told: di
 
 
 @pytest.mark.parametrize("place", ["/websub/../people", "/websub/%2e%2e/people", "/websub//people", "/websub/", "/WEBSUB/x"])
-def test_the_door_of_hubs_leads_nowhere_else(admin: httpx.Client, place: str) -> None:
+def test_websub_path_gives_no_access_to_other_pages(admin: httpx.Client, place: str) -> None:
     session = {"cookie": f"session={admin.cookies['session']}", **FORM}
     with httpx.Client(base_url=admin.base_url, timeout=600) as forged:
         target = httpx.URL(forged.base_url.join("/"), raw_path=place.encode())
@@ -74,7 +74,7 @@ def test_the_door_of_hubs_leads_nowhere_else(admin: httpx.Client, place: str) ->
 @pytest.mark.parametrize(
     "bomb", [LAUGHS, "topics: " + "[" * 50_000, "? " * 20_000, "a: !!python/object/apply:os.system ['id']\n", "%TAG ! x"]
 )
-def test_no_bomb_in_the_file_of_sources_goes_off(admin: httpx.Client, path: Path, bomb: str) -> None:
+def test_yaml_bombs_are_refused(admin: httpx.Client, path: Path, bomb: str) -> None:
     seen = lxml_html.document_fromstring(admin.get("/sources/file").text).xpath("//input[@name='seen']/@value")[0]
     answer = admin.post("/sources/file", data={"text": bomb, "seen": seen})
     assert answer.status_code == 422
@@ -82,15 +82,15 @@ def test_no_bomb_in_the_file_of_sources_goes_off(admin: httpx.Client, path: Path
     assert path.read_text("utf-8") == TEXT
 
 
-def test_what_is_packed_is_not_unpacked(admin: httpx.Client) -> None:
-    """Ten kilobytes that would be ten megabytes."""
+def test_compressed_request_is_not_decompressed(admin: httpx.Client) -> None:
+    """The body of 10 kB would expand to 10 MB."""
     bomb = gzip.compress(b"name=" + b"x" * 10_000_000)
     answer = admin.post("/people", content=bomb, headers={**FORM, "content-encoding": "gzip"})
     assert answer.status_code in (400, 413, 422)
 
 
 @pytest.mark.parametrize("body", ["[" * 200_000, '{"a":' * 100_000, '"' + "\\ud800" * 1000 + '"', "1" * 100_000, "NaN", "", "\x00"])
-def test_no_json_breaks_anything(program: httpx.Client, body: str) -> None:
+def test_malformed_json_is_refused(program: httpx.Client, body: str) -> None:
     for place in ("/api/v1/people", "/api/v1/topics/preview", "/api/v1/alerts", "/api/v1/sources"):
         answer = program.post(place, content=body, headers={"content-type": "application/json"})
         assert answer.status_code in (400, 422), (place, answer.status_code)
@@ -98,7 +98,7 @@ def test_no_json_breaks_anything(program: httpx.Client, body: str) -> None:
     assert program.post("/seen", content=body, headers={"content-type": "application/json"}).status_code in (400, 413)
 
 
-def test_an_entry_of_the_log_is_one_row_whatever_stands_in_it(admin: httpx.Client, program: httpx.Client, newsroom: ModuleType) -> None:
+def test_audit_entry_is_one_escaped_row(admin: httpx.Client, program: httpx.Client, newsroom: ModuleType) -> None:
     forged = "旅游</td></tr><tr data-entry='9'><td>\n2026-05-20 admin 0 person.role\r\n\x1b[31m\u202e"
     before = program.get("/api/v1/audit").json()["items"]
     admin.accounts.trail.add(None, "topic.delete", forged, {forged: [forged]}, now=newsroom.NOW, address=forged)  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ def test_an_entry_of_the_log_is_one_row_whatever_stands_in_it(admin: httpx.Clien
     assert program.get("/api/v1/audit").json()["items"][0]["thing"] == forged
 
 
-def test_mistakes_of_programs_have_one_form(program: httpx.Client, serve: Any, store: Store) -> None:
+def test_api_errors_have_one_form(program: httpx.Client, serve: Any, store: Store) -> None:
     nobody = httpx.Client(base_url=program.base_url, timeout=600)
     json_sent = {"content-type": "application/json"}
     asked = [
@@ -142,14 +142,14 @@ def test_mistakes_of_programs_have_one_form(program: httpx.Client, serve: Any, s
     nobody.close()
 
 
-def test_an_answer_that_refuses_a_value_does_not_repeat_it(program: httpx.Client) -> None:
-    """It may be a password that was put into the wrong field."""
+def test_validation_error_does_not_repeat_the_value(program: httpx.Client) -> None:
+    """The value may be a password entered in the wrong field."""
     answer = program.post("/api/v1/people", json={"name": ["geheim-4711"], "role": "geheim-4711"})
     assert answer.status_code == 422
     assert "geheim" not in answer.text
 
 
-def test_a_token_stays_what_it_was_when_its_person_may_more(admin: httpx.Client, newsroom: ModuleType) -> None:
+def test_token_keeps_its_rights_when_user_is_promoted(admin: httpx.Client, newsroom: ModuleType) -> None:
     accounts = admin.accounts  # type: ignore[attr-defined]
     reader = accounts.people.add("somebody", PASSWORD, Role.READER, now=newsroom.NOW)
     _, secret = accounts.tokens.add(reader, "x", [Right.KEEP], now=newsroom.NOW)
@@ -164,8 +164,8 @@ INSIDE = ("http://127.0.0.1:{}/", "http://localhost:{}/", "http://[::ffff:127.0.
 
 
 @pytest.fixture
-def inside() -> Iterator[list[str]]:
-    """A server that only this machine may ask: its port, then what it was asked for."""
+def internal_server() -> Iterator[list[str]]:
+    """Yield the port of a server on loopback, followed by the paths requested of it."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -177,7 +177,7 @@ def inside() -> Iterator[list[str]]:
             self.do_GET()
 
         def log_message(self, format: str, *args: object) -> None:
-            """Quiet."""
+            """Do not log."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         asked.append(str(server.server_port))
@@ -187,9 +187,9 @@ def inside() -> Iterator[list[str]]:
 
 
 @pytest.mark.slow
-def test_no_page_of_the_desk_is_a_way_inside(admin: httpx.Client, program: httpx.Client, inside: list[str]) -> None:
-    """The wizard, the trials of rules and templates, alerts: whatever an address looks like."""
-    addresses = [address.format(inside[0]) for address in INSIDE]
+def test_desk_pages_do_not_connect_to_internal_addresses(admin: httpx.Client, program: httpx.Client, internal_server: list[str]) -> None:
+    """Covers the source wizard, trials of rules and templates, and alerts, in several notations of an address."""
+    addresses = [address.format(internal_server[0]) for address in INSIDE]
     look = program.post("/api/v1/sources/propose", json={"addresses": addresses}).json()["id"]
     until = monotonic() + 600
     while not (told := program.get(f"/api/v1/looks/{look}").json())["done"]:
@@ -202,4 +202,4 @@ def test_no_page_of_the_desk_is_a_way_inside(admin: httpx.Client, program: httpx
     alert = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url": addresses[0]}}
     made = program.post("/api/v1/alerts", json=alert).json()["id"]
     assert program.post(f"/api/v1/alerts/{made}/test").json()["error"]["code"] == "not-sent"
-    assert inside[1:] == []
+    assert internal_server[1:] == []

@@ -1,4 +1,4 @@
-"""``/boards``, its operation and its command: ranks, curves, and the stories that tell of an entry."""
+"""``/boards``, its operation of the API and its command: ranks, rank histories and matching stories."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def client(serve: Any, shelf: Store, newsroom: ModuleType) -> httpx.Client:
     return found
 
 
-def test_an_entry_stands_with_its_curve_and_its_stories(client: httpx.Client) -> None:
+def test_entry_shows_rank_history_and_stories(client: httpx.Client) -> None:
     page = client.get("/boards?lang=en").text
     assert page.count("data-rank") == 3
     assert "<b>台风" not in page
@@ -67,7 +67,7 @@ def test_an_entry_stands_with_its_curve_and_its_stories(client: httpx.Client) ->
     assert client.get("/boards", params={"list": "别榜"}).text.count("data-rank") == 1
 
 
-def test_programs_have_it_too(client: httpx.Client) -> None:
+def test_api_returns_boards(client: httpx.Client) -> None:
     hot, other, new = client.get("/api/v1/boards").json()
     first, second = hot["entries"]
     assert (first["rank"], first["best"], first["event"], first["others"]) == (1, 1, "storm", [{"name": "别榜", "rank": 3}])
@@ -75,15 +75,15 @@ def test_programs_have_it_too(client: httpx.Client) -> None:
     assert first["since"] < hot["at"]
     assert other["entries"][0]["others"] == [{"name": "热搜", "rank": 1}]
     assert new == {"key": "list:新榜", "name": "新榜", "at": None, "entries": []}
-    assert [story["title"] for story in second["stories"]] == ["另一件事"]  # its own article
+    assert [story["title"] for story in second["stories"]] == ["另一件事"]  # matched by its URL
 
 
-def test_the_page_is_named_where_there_are_lists(client: httpx.Client, serve: Any) -> None:
+def test_menu_has_boards_only_with_lists(client: httpx.Client, serve: Any) -> None:
     assert 'href="/boards"' in client.get("/").text
     assert 'href="/boards"' not in serve(empty_store()).get("/").text
 
 
-def test_the_command_tells_the_same(tmp_path: Path) -> None:
+def test_command_prints_boards(tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text(json.dumps({"store": f"sqlite:///{tmp_path}/n.db", "lists": LISTS}), "utf-8")
     run = CliRunner()
@@ -101,7 +101,7 @@ def test_the_command_tells_the_same(tmp_path: Path) -> None:
     assert "it has: 热搜, 别榜, 新榜" in str(wrong.exception)
 
 
-def test_two_words_and_half_of_the_entry_s_are_a_match() -> None:
+def test_match_needs_two_words_and_half_of_the_entry() -> None:
     words = title_words("台风海燕登陆广东 2026")
     assert {"台风", "登陆", "广东"} <= words
     assert "2026" not in words

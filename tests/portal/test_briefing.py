@@ -1,4 +1,4 @@
-"""``/briefing``, its days, its feed and its operation: for people and programs."""
+"""``/briefing``, its days, its feed and its operation of the API."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 
-def test_the_last_hours_in_sentences_that_lead_to_their_articles(client: httpx.Client) -> None:
+def test_briefing_has_sentences_with_links(client: httpx.Client) -> None:
     page = client.get("/briefing").text
     assert page.count("data-brief") >= 3
     assert "云岭峡谷步行观景桥今日开放" in page
@@ -14,7 +14,7 @@ def test_the_last_hours_in_sentences_that_lead_to_their_articles(client: httpx.C
     assert 'href="/briefing/2026-05-19"' in page
 
 
-def test_a_day_by_topic(client: httpx.Client) -> None:
+def test_day_briefing_of_a_topic(client: httpx.Client) -> None:
     page = client.get("/briefing/2026-05-20", params={"topic": "旅游"}).text
     assert "今天" in page
     assert "云岭峡谷" in page
@@ -33,11 +33,11 @@ def test_a_day_by_topic(client: httpx.Client) -> None:
         "/briefing?topic=无",
     ],
 )
-def test_no_such_briefing(client: httpx.Client, path: str) -> None:
+def test_unknown_briefing_is_not_found(client: httpx.Client, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
-def test_it_says_what_is_new_since_the_last_one(client: httpx.Client) -> None:
+def test_news_since_last_briefing_are_marked(client: httpx.Client) -> None:
     client.cookies.clear()
     page = client.get("/briefing", headers={"cookie": "briefed=0.1779240000"}).text  # two hours before
     assert "上次简报之后有" in page
@@ -45,14 +45,14 @@ def test_it_says_what_is_new_since_the_last_one(client: httpx.Client) -> None:
     assert "上次简报之后有" not in client.get("/briefing").text
 
 
-def test_the_feed_has_a_day_an_entry(client: httpx.Client) -> None:
+def test_feed_has_one_entry_per_day(client: httpx.Client) -> None:
     items = client.get("/briefing/feed.json").json()["items"]
     assert [item["title"] for item in items][:1] == ["简报 2026-05-19"]
     assert "/story/" in items[0]["content_html"]
     assert client.get("/briefing/feed.xml").status_code == 404
 
 
-def test_programs_have_it_too(client: httpx.Client) -> None:
+def test_api_returns_briefing(client: httpx.Client) -> None:
     told = client.get("/api/v1/briefing", params={"day": "2026-05-20", "topic": "旅游"}).json()
     assert told["topic"] == "旅游"
     assert told["events"][0]["sentences"][0]["url"].startswith("https://")

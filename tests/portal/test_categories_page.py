@@ -1,4 +1,4 @@
-"""Categories in an editor's hands: words of one's own, a name that sources follow, mistakes beside their fields; and by the API."""
+"""Editing of categories: added words, a new name that sources follow, errors beside their fields; also by the API."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def editor(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
 
 @pytest.fixture
 def path(editor: httpx.Client) -> Path:
-    """The file as it was before each test."""
+    """The file, restored before each test."""
     file: Path = editor.path  # type: ignore[attr-defined]
     file.write_text(TEXT, "utf-8")
-    for enabled in ("", "yes"):  # the portal reads it anew
+    for enabled in ("", "yes"):  # changes by the portal make it reload the file
         editor.post("/sources/feed:甲/enable", data={"enabled": enabled})
     assert file.read_text("utf-8") == TEXT
     return file
@@ -50,7 +50,7 @@ def form(page: str) -> dict[str, str]:
     return dict(found.form_values())
 
 
-def test_the_list_has_what_comes_along_and_ones_own(editor: httpx.Client, path: Path) -> None:
+def test_list_has_built_in_and_own_categories(editor: httpx.Client, path: Path) -> None:
     page = editor.get("/categories").text
     rows = lxml_html.document_fromstring(page).xpath("//tr/@data-category")
     assert len(rows) == 23
@@ -58,7 +58,7 @@ def test_the_list_has_what_comes_along_and_ones_own(editor: httpx.Client, path: 
     assert "港口" in page
 
 
-def test_words_and_a_new_name_are_written_and_taken_back(editor: httpx.Client, path: Path) -> None:
+def test_words_and_new_name_are_saved_and_undone(editor: httpx.Client, path: Path) -> None:
     sent = form(editor.get("/categories/航运/edit").text)
     assert sent["words"] == "港口"
     done = editor.post("/categories/航运/edit", data=sent | {"name": "海运", "words": "港口，渡轮", "hints": "码头"}, follow_redirects=True)
@@ -72,7 +72,7 @@ def test_words_and_a_new_name_are_written_and_taken_back(editor: httpx.Client, p
     assert path.read_text("utf-8") == TEXT
 
 
-def test_one_that_comes_along_keeps_its_name_and_can_be_as_it_came(editor: httpx.Client, path: Path) -> None:
+def test_built_in_category_keeps_its_name_and_is_reset(editor: httpx.Client, path: Path) -> None:
     page = editor.get("/categories/彩票/edit").text
     assert 'name="name"' not in page
     sent = form(page)
@@ -84,7 +84,7 @@ def test_one_that_comes_along_keeps_its_name_and_can_be_as_it_came(editor: httpx
     assert path.read_text("utf-8") == TEXT
 
 
-def test_a_mistake_stands_beside_its_field_and_what_was_typed_is_kept(editor: httpx.Client, path: Path) -> None:
+def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, path: Path) -> None:
     double = editor.post("/categories/new", data={"name": "航运", "words": "集装箱", "enabled": "yes"})
     assert double.status_code == 422
     assert 'id="field-name-fault"' in double.text
@@ -100,7 +100,7 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_is_kept(editor: ht
     assert editor.get("/categories/没有/edit").status_code == 404
 
 
-def test_the_same_by_the_api(editor: httpx.Client, path: Path) -> None:
+def test_api_edits_categories(editor: httpx.Client, path: Path) -> None:
     listed = editor.get("/api/v1/categories/settings").json()
     (own,) = [one for one in listed if one["name"] == "航运"]
     assert (own["packaged"], own["words"], own["enabled"]) == (None, ["港口"], True)

@@ -1,4 +1,4 @@
-"""Servers that hang or are away: readers are answered at once, and find the server again when it is back."""
+"""Servers that hang or are down: readers are answered immediately, and a recovered server is used again."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def never() -> None:
     raise AssertionError("a server that rests was asked")
 
 
-def test_a_server_that_failed_rests_and_one_question_tries_it() -> None:
+def test_failed_server_is_retried_once_after_pause() -> None:
     clock = Clock()
     rest = CircuitBreaker(5, clock)
     assert rest.ask(lambda: 1) == 1
@@ -65,7 +65,7 @@ def test_a_server_that_failed_rests_and_one_question_tries_it() -> None:
     assert rest.ask(lambda: 3) == 3
 
 
-def test_what_a_server_says_is_no_failure_to_answer() -> None:
+def test_other_errors_do_not_open_the_circuit() -> None:
     rest = CircuitBreaker(5, Clock())
     for error in (StoreError("no such story"), StoreUnavailable("locked"), KeyError("x")):
 
@@ -77,7 +77,7 @@ def test_what_a_server_says_is_no_failure_to_answer() -> None:
         assert rest.ask(lambda: 1) == 1
 
 
-def test_what_is_read_bit_by_bit_counts_too() -> None:
+def test_failure_during_iteration_opens_the_circuit() -> None:
     clock, rest = Clock(), CircuitBreaker(5, Clock())
 
     def rows(fails_at: int) -> Iterator[int]:
@@ -95,7 +95,7 @@ def test_what_is_read_bit_by_bit_counts_too() -> None:
             rest.ask(never)
 
 
-def test_a_store_that_rests_answers_as_it_does(store: Store, ids: dict[str, str]) -> None:
+def test_guarded_store_answers_like_the_store(store: Store, ids: dict[str, str]) -> None:
     rested = guard_store(store)
     assert rested.tally() == store.tally()
     assert rested.readers.history("nobody") == []
@@ -103,11 +103,11 @@ def test_a_store_that_rests_answers_as_it_does(store: Store, ids: dict[str, str]
 
 
 QUESTIONS = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"\x00\x00\x00\x08\x04\xd2")
-"""How questions over HTTP begin, and PostgreSQL's for encryption, which opens a connection."""
+"""First bytes of HTTP requests, and of PostgreSQL's request for encryption, which opens a connection."""
 
 
 class Hanging:
-    """A server that accepts and never answers; ``asked`` are the questions that came."""
+    """Server that accepts connections and never answers; ``asked`` counts the requests."""
 
     def __init__(self, port: int) -> None:
         self._listening = socket.socket()
@@ -159,7 +159,7 @@ def hanging(port: int = 0) -> Iterator[Hanging]:
 
 
 def bound(listening: socket.socket, port: int) -> None:
-    """Bind to a port that a server which was killed may hold for a moment more."""
+    """Bind to a port that a killed server may still hold for a moment."""
     end = time.monotonic() + 600
     while True:
         try:
@@ -171,11 +171,11 @@ def bound(listening: socket.socket, port: int) -> None:
 
 
 MANY = 20
-"""Readers who come while a server rests: each would have to wait for it, were it asked for each."""
+"""Requests during the pause; without the circuit breaker each would wait for the server."""
 
 
 @pytest.mark.slow
-def test_a_search_server_that_hangs_keeps_readers_for_one_question_alone(serve, fresh: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_search_server_delays_only_the_first_search(serve, fresh: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elastic, "SEARCH_SECONDS", 2.0)
     monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 2.0)
     with hanging() as server, closing(open_index(f"elasticsearch://127.0.0.1:{server.port}/news")) as index:
@@ -189,12 +189,12 @@ def test_a_search_server_that_hangs_keeps_readers_for_one_question_alone(serve, 
         assert asked > 0
         for _ in range(MANY):
             search()
-        assert server.asked - asked < MANY / 2  # none, unless the rest is over before all have come
+        assert server.asked - asked < MANY / 2  # none, unless the pause ends before all requests were sent
 
 
 @pytest.mark.slow
-def test_readers_who_came_together_are_let_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who waits behind a question that is not answered gives up by himself, and does not ask it next."""
+def test_concurrent_readers_give_up_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader who waits for another's unanswered query gives up and does not send the query again."""
     monkeypatch.setattr(elastic, "SEARCH_SECONDS", 1.0)
     monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 3.0)
     with hanging() as server, closing(open_index(f"elasticsearch://127.0.0.1:{server.port}/news")) as index:
@@ -215,7 +215,7 @@ def test_readers_who_came_together_are_let_go_together(monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-def test_a_store_that_hangs_is_found_again_when_it_is_back(serve, newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recovered_store_is_used_again(serve, newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialects, "CONNECT_SECONDS", 2)
     with own_server("postgresql") as server, closing(open_store(server.url("news"))) as store:
         newsroom.write(store, newsroom.article("汛期通报", "各地加强巡查。" * 9, ago=1))

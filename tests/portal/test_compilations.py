@@ -1,4 +1,4 @@
-"""What is worked out of hundreds of stories: kept, one at a time, and no more of it than a visitor may have."""
+"""Compilations of hundreds of stories: cached, computed one at a time, and limited for each visitor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def refused(made: Compilations, visitor: str, day: int = 0) -> int:
     return error.value.status_code
 
 
-def test_a_visitor_has_some_worked_out_and_what_is_kept() -> None:
+def test_computed_results_are_limited_and_cached() -> None:
     made = Compilations(RateLimit(2, 0))
     for day in (1, 2, 1, 2):
         assert made.get("192.0.2.1", lambda day=day: day, NOW - timedelta(days=day), "briefing") == day  # type: ignore[misc]
@@ -29,7 +29,7 @@ def test_a_visitor_has_some_worked_out_and_what_is_kept() -> None:
     assert made.get("192.0.2.1", lambda: 4, NOW - timedelta(days=3), "briefing") == 3
 
 
-def test_one_at_a_time_and_what_is_kept_waits_for_none() -> None:
+def test_one_computation_at_a_time_does_not_block_cached_results() -> None:
     made = Compilations(patience=0)
     made.get("192.0.2.1", lambda: "kept", NOW, "briefing")
 
@@ -40,14 +40,14 @@ def test_one_at_a_time_and_what_is_kept_waits_for_none() -> None:
     assert made.get("192.0.2.1", slow, NOW - timedelta(days=1), "briefing") == "503"
 
 
-def test_what_fails_holds_nobody_up() -> None:
+def test_failed_computation_releases_its_slot() -> None:
     made = Compilations(patience=0)
     with pytest.raises(ZeroDivisionError):
         made.get("192.0.2.1", lambda: 1 / 0, NOW)
     assert made.get("192.0.2.1", lambda: 1, NOW) == 1
 
 
-def test_the_page_says_when_to_come_back(client: Any) -> None:
+def test_page_reports_when_to_retry(client: Any) -> None:
     client.app.state.portal.compilations._pace = RateLimit(0, 0)
     answer = client.get("/briefing/2026-05-19")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "60")

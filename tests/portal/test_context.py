@@ -1,4 +1,4 @@
-"""What every page may ask of the portal is worked out once for all who ask."""
+"""Values used by every page are computed once for concurrent requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ feeds:
 """
 
 
-def test_readers_who_come_at_once_have_the_sources_judged_once(tmp_path: Path) -> None:
+def test_source_health_is_computed_once_for_concurrent_readers(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(FEEDS, "utf-8")
     known = load(tmp_path / "sources.yaml")
     with closing(empty_store(tmp_path / "store.db")) as store, closing(open_accounts("sqlite://")) as accounts:

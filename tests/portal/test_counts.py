@@ -1,4 +1,4 @@
-"""Totals are counted beside the pages where counting takes its time."""
+"""Totals are counted in the background where counting is slow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from newsportal.store.store import Store
 
 
 class Slow:
-    """A store that counts when it is let."""
+    """Store whose count waits for permission."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.may, self.counted = store, threading.Event(), 0
@@ -35,11 +35,11 @@ def slow(fresh: Store) -> Slow:
 
 
 def counts_of(store: Slow, slow: float = -1.0) -> CostlyValue[Tally]:
-    """Never fresh; counted beside the pages by default."""
+    """Return a cache that is never fresh, and counts in the background by default."""
     return CostlyValue(store.tally, "counts", 0.0, 0.0, slow)
 
 
-def test_who_asks_while_it_is_counted_sees_what_was_counted_before(slow: Slow, newsroom: ModuleType) -> None:
+def test_previous_count_is_returned_while_counting(slow: Slow, newsroom: ModuleType) -> None:
     told = counts_of(slow)
     assert told.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))
@@ -51,7 +51,7 @@ def test_who_asks_while_it_is_counted_sees_what_was_counted_before(slow: Slow, n
     told.stop()
 
 
-def test_a_store_that_does_not_answer_leaves_what_was_counted(slow: Slow) -> None:
+def test_failed_count_keeps_the_previous_one(slow: Slow) -> None:
     told = counts_of(slow)
     before = told.get()
     slow.fails = True
@@ -63,7 +63,7 @@ def test_a_store_that_does_not_answer_leaves_what_was_counted(slow: Slow) -> Non
     assert slow.counted == 2
 
 
-def test_nothing_counted_yet_is_an_error_to_who_asks(slow: Slow) -> None:
+def test_error_is_raised_without_a_previous_count(slow: Slow) -> None:
     slow.fails = True
     told = counts_of(slow)
     with pytest.raises(StoreError):
@@ -72,7 +72,7 @@ def test_nothing_counted_yet_is_an_error_to_who_asks(slow: Slow) -> None:
     assert told.get().articles == 0
 
 
-def test_what_is_counted_at_once_is_counted_by_who_asks(slow: Slow, newsroom: ModuleType) -> None:
+def test_fast_count_is_done_in_the_foreground(slow: Slow, newsroom: ModuleType) -> None:
     told = counts_of(slow, 3600.0)
     assert told.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))

@@ -1,4 +1,4 @@
-"""Destinations are made, tried and removed in the browser, by administrators alone; a rehearsal writes nothing anywhere."""
+"""Destinations are created, tested and removed on pages for administrators; a test publishes nothing."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def page(answer: httpx.Response) -> Any:
 
 
 def fields(answer: httpx.Response) -> dict[str, Any]:
-    """What the form of the page sends."""
+    """Return what the form of the page sends."""
     form = page(answer).xpath("//form[contains(@class, 'desk-form')]")[0]
     return {name: value for name, value in form.form_values() if name != "step"}
 
 
-def test_a_destination_is_tried_then_saved(admin: httpx.Client, file: Path, tmp_path: Path) -> None:
+def test_destination_is_tested_then_saved(admin: httpx.Client, file: Path, tmp_path: Path) -> None:
     sent = {**fields(admin.get("/publishing/new")), "name": "新目标", "to": "folder:out", "format": "html", "step": "try"}
     tried = admin.post("/publishing/new", data=sent)
     assert tried.status_code == 200
@@ -71,7 +71,7 @@ def test_a_destination_is_tried_then_saved(admin: httpx.Client, file: Path, tmp_
     assert page(saved).xpath("//tr[@data-target='新目标']//a[@href='/publishing/targets/%E6%96%B0%E7%9B%AE%E6%A0%87']")
 
 
-def test_a_mistake_stands_beside_its_field(admin: httpx.Client, file: Path) -> None:
+def test_error_is_beside_its_field(admin: httpx.Client, file: Path) -> None:
     for step in ({"step": "try"}, {}):
         answer = admin.post("/publishing/new", data={"name": "甲", "to": "ftp://a.example/x", "enabled": "yes", **step})
         assert answer.status_code == 422
@@ -81,7 +81,7 @@ def test_a_mistake_stands_beside_its_field(admin: httpx.Client, file: Path) -> N
     assert file.read_text("utf-8") == SOURCES
 
 
-def test_a_destination_is_changed_and_removed(admin: httpx.Client, file: Path) -> None:
+def test_destination_is_changed_and_removed(admin: httpx.Client, file: Path) -> None:
     place = "/publishing/targets/旧目标"
     sent = fields(admin.get(place))
     assert (sent["to"], sent["only.topics"], sent["only.min_chars"]) == ("folder:old", "旅游", "100")
@@ -96,7 +96,7 @@ def test_a_destination_is_changed_and_removed(admin: httpx.Client, file: Path) -
     assert admin.get(place).status_code == 404
 
 
-def test_columns_of_a_table_are_written_a_line_each(admin: httpx.Client, file: Path) -> None:
+def test_table_columns_are_entered_one_per_line(admin: httpx.Client, file: Path) -> None:
     sent = {
         "name": "库",
         "to": "sqlite:///theirs.db",
@@ -111,14 +111,14 @@ def test_columns_of_a_table_are_written_a_line_each(admin: httpx.Client, file: P
     assert {name: column.field for name, column in load(file).publish[1].columns.items()} == {"body": "text"}
 
 
-def test_a_secret_is_not_in_the_log_of_changes(admin: httpx.Client) -> None:
+def test_secret_is_not_in_audit_log(admin: httpx.Client) -> None:
     admin.post("/publishing/new", data={"name": "钩", "to": "https://hooks.example/x", "secret": "hush-hush", "enabled": "yes"})
     assert "钩" in admin.get("/audit").text
     assert "hush-hush" not in admin.get("/audit").text
 
 
 @pytest.mark.parametrize("role", ["reader", "editor"])
-def test_only_administrators_make_destinations(serve: Any, store: Store, file: Path, role: str) -> None:
+def test_destinations_require_an_administrator(serve: Any, store: Store, file: Path, role: str) -> None:
     client = serve(store, None, load(file), role=role, reread_every=0)
     assert client.get("/publishing/new").status_code == 403
     assert client.post("/publishing/new", data={"name": "x", "to": "folder:x"}).status_code == 403

@@ -1,4 +1,4 @@
-"""An editor corrects, folds, hides: pages for him alone, each change a plain form, told, written down and taken back."""
+"""Pages on which editors correct, fold and hide articles: each change is confirmed, audited and undone."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ def tree(answer: httpx.Response) -> Any:
 @pytest.fixture
 def client(serve: Any, shelf: Store) -> httpx.Client:
     found: httpx.Client = serve(shelf, role="editor")
-    found.headers["content-type"] = "application/x-www-form-urlencoded"  # of a form without fields, too
+    found.headers["content-type"] = "application/x-www-form-urlencoded"  # for forms without fields, too
     return found
 
 
 @pytest.fixture
 def story(shelf: Store) -> Any:
-    """A story of several versions."""
+    """A story with several versions."""
     found = max(shelf.stories(StoryFilter(limit=200)).stories, key=lambda one: one.count)
     return shelf.story(found.id)
 
 
 def fields(answer: httpx.Response) -> dict[str, str]:
-    """What the form of the page sends."""
+    """Return what the form of the page sends."""
     form = tree(answer).xpath("//form[contains(@class, 'desk-form')]")[0]
     typed = {field.get("name"): field.get("value", "") for field in form.xpath(".//input")}
     return typed | {field.get("name"): (field.text or "").removeprefix("\n") for field in form.xpath(".//textarea")}
 
 
-def written_down(client: httpx.Client) -> list[tuple[str, str]]:
+def audited(client: httpx.Client) -> list[tuple[str, str]]:
     entries = client.accounts.trail.entries(limit=20)  # type: ignore[attr-defined]
     return [(entry.action, entry.thing) for entry in reversed(entries)]
 
@@ -59,14 +59,14 @@ def here(store: Store, id: str) -> str:
     return f"/story/{article.story_id}/{id}"
 
 
-def way_back(client: httpx.Client, answer: httpx.Response) -> str:
-    """Follow the redirect; where the button leads that takes it back."""
+def undo_url(client: httpx.Client, answer: httpx.Response) -> str:
+    """Follow the redirect and return the URL of the undo button."""
     page = client.get(answer.headers["location"])
     return str(tree(page).xpath("//aside[contains(@class, 'told-once')]//form/@action")[0])
 
 
 @pytest.mark.parametrize("role", [None, "reader"])
-def test_nobody_else_comes_near(serve: Any, shelf: Store, role: str | None) -> None:
+def test_editing_requires_an_editor(serve: Any, shelf: Store, role: str | None) -> None:
     client = serve(shelf, role=role)
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     place = here(shelf, id)
@@ -83,7 +83,7 @@ def test_nobody_else_comes_near(serve: Any, shelf: Store, role: str | None) -> N
     assert (article.hidden, article.corrected) == (None, None)
 
 
-def test_the_form_holds_the_article_and_saving_it_as_it_is_changes_nothing(client: httpx.Client, shelf: Store) -> None:
+def test_saving_an_unchanged_form_changes_nothing(client: httpx.Client, shelf: Store) -> None:
     place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     typed = fields(client.get(f"{place}/edit"))
     assert typed["title"].startswith("云岭峡谷步行观景桥")
@@ -95,7 +95,7 @@ def test_the_form_holds_the_article_and_saving_it_as_it_is_changes_nothing(clien
     assert shelf.last_seq() == seq
 
 
-def test_a_correction_is_compared_saved_told_and_taken_back(client: httpx.Client, shelf: Store) -> None:
+def test_correction_is_compared_saved_and_undone(client: httpx.Client, shelf: Store) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     place, before = here(shelf, id), shelf.article(id)
     assert before is not None
@@ -115,7 +115,7 @@ def test_a_correction_is_compared_saved_told_and_taken_back(client: httpx.Client
     assert fields(compared)["title"] == "更正后的标题", "what was typed is kept"
     saved = client.post(f"{place}/edit", data={**typed, "step": "save"})
     assert saved.status_code == 303
-    back = way_back(client, saved)
+    back = undo_url(client, saved)
     article = shelf.article(id)
     assert article is not None
     assert (article.title, article.corrected_fields) == ("更正后的标题", ("title", "text", "published"))
@@ -130,7 +130,7 @@ def test_a_correction_is_compared_saved_told_and_taken_back(client: httpx.Client
     assert "编辑更正于" in reader.text
     changed = client.get(f"{place}/revisions")
     assert tree(changed).xpath("//details[@open]//ins")
-    assert ("article.correct", id) in written_down(client)
+    assert ("article.correct", id) in audited(client)
     assert client.post(back).status_code == 303
     article = shelf.article(id)
     assert article is not None
@@ -148,9 +148,7 @@ def test_a_correction_is_compared_saved_told_and_taken_back(client: httpx.Client
         ("body", "", "正文"),
     ],
 )
-def test_a_mistake_is_told_beside_its_field_and_what_was_typed_is_kept(
-    client: httpx.Client, shelf: Store, field: str, value: str, said: str
-) -> None:
+def test_error_is_beside_its_field_and_input_is_kept(client: httpx.Client, shelf: Store, field: str, value: str, said: str) -> None:
     place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     typed = {**fields(client.get(f"{place}/edit")), field: value, "author": "留着的作者"}
     answer = client.post(f"{place}/edit", data={**typed, "step": "save"})
@@ -162,7 +160,7 @@ def test_a_mistake_is_told_beside_its_field_and_what_was_typed_is_kept(
     assert shelf.revisions(shelf.made["bridge"]) == ()  # type: ignore[attr-defined]
 
 
-def test_who_writes_over_a_newer_state_is_shown_it_first(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+def test_conflicting_edit_is_compared_before_saving(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     place = here(shelf, id)
     typed = fields(client.get(f"{place}/edit"))
@@ -178,7 +176,7 @@ def test_who_writes_over_a_newer_state_is_shown_it_first(client: httpx.Client, s
     assert article.title == "我的标题"
 
 
-def test_a_long_text_can_be_sent(client: httpx.Client, shelf: Store) -> None:
+def test_long_text_is_accepted(client: httpx.Client, shelf: Store) -> None:
     place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     typed = fields(client.get(f"{place}/edit"))
     long = "\n".join(f"第{number}段，" + "很长的正文" * 40 for number in range(400))
@@ -188,10 +186,10 @@ def test_a_long_text_can_be_sent(client: httpx.Client, shelf: Store) -> None:
     assert len(article.text) > 80_000
 
 
-def test_hidden_is_hidden_from_readers_alone_and_can_be_shown_again(client: httpx.Client, serve: Any, shelf: Store) -> None:
+def test_hidden_story_is_hidden_from_readers_and_shown_again(client: httpx.Client, serve: Any, shelf: Store) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     place, reader = here(shelf, id), serve(shelf)
-    back = way_back(client, client.post(f"{place}/hide", data={"reason": f"侵权{EVIL}", "whole": "1"}))
+    back = undo_url(client, client.post(f"{place}/hide", data={"reason": f"侵权{EVIL}", "whole": "1"}))
     article = shelf.article(id)
     assert article is not None
     assert article.hidden_reason == f"侵权{EVIL}"
@@ -203,7 +201,7 @@ def test_hidden_is_hidden_from_readers_alone_and_can_be_shown_again(client: http
     assert mine.status_code == 200
     assert "已对读者隐藏" in mine.text
     assert EVIL not in mine.text
-    assert ("article.hide", id) in written_down(client)
+    assert ("article.hide", id) in audited(client)
     listed = client.get("/articles?show=hidden")
     assert id in tree(listed).xpath("//tr/@data-article")
     assert EVIL not in listed.text
@@ -211,21 +209,21 @@ def test_hidden_is_hidden_from_readers_alone_and_can_be_shown_again(client: http
     assert reader.get(f"/story/{article.story_id}").status_code == 200
 
 
-def test_a_version_is_taken_out_and_put_back(client: httpx.Client, shelf: Store, story: Any) -> None:
+def test_version_is_unfolded_and_folded_back(client: httpx.Client, shelf: Store, story: Any) -> None:
     version = story.versions[-1]
     answer = client.post(f"{here(shelf, version.id)}/unfold")
     alone = shelf.article(version.id)
     assert alone is not None
     assert alone.story_id != story.id
     assert unquote(answer.headers["location"]) == f"/story/{alone.story_id}"
-    assert client.post(way_back(client, answer)).status_code == 303
+    assert client.post(undo_url(client, answer)).status_code == 303
     back = shelf.article(version.id)
     assert back is not None
     assert back.story_id == story.id
-    assert [action for action, _ in written_down(client)][-2:] == ["article.unfold", "article.fold"]
+    assert [action for action, _ in audited(client)][-2:] == ["article.unfold", "article.fold"]
 
 
-def test_an_article_is_put_into_another_story_and_taken_back(client: httpx.Client, shelf: Store, story: Any) -> None:
+def test_article_is_folded_into_another_story_and_undone(client: httpx.Client, shelf: Store, story: Any) -> None:
     other = next(one for one in shelf.stories(StoryFilter(limit=200)).stories if one.id != story.id and one.count == 1)
     place = f"/story/{other.id}/{other.head.id}"
     page = client.get(f"{place}/fold", params={"q": f"{client.base_url}/story/{story.id}"})
@@ -234,7 +232,7 @@ def test_an_article_is_put_into_another_story_and_taken_back(client: httpx.Clien
     moved = shelf.article(other.head.id)
     assert moved is not None
     assert (moved.story_id, moved.fold_reason) == (story.id, "by-hand")
-    assert client.post(way_back(client, answer)).status_code == 303
+    assert client.post(undo_url(client, answer)).status_code == 303
     back = shelf.article(other.head.id)
     assert back is not None
     assert back.story_id == other.id
@@ -242,11 +240,11 @@ def test_an_article_is_put_into_another_story_and_taken_back(client: httpx.Clien
     assert client.post(f"{place}/fold", data={"story": other.id}).status_code == 422
 
 
-def test_a_category_is_given_and_the_word_taken_back(client: httpx.Client, shelf: Store) -> None:
+def test_category_is_set_and_undone(client: httpx.Client, shelf: Store) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     before = shelf.article(id)
     assert before is not None
-    way = way_back(client, client.post(f"{here(shelf, id)}/category", data={"category": "桥梁"}))
+    way = undo_url(client, client.post(f"{here(shelf, id)}/category", data={"category": "桥梁"}))
     given = shelf.article(id)
     assert given is not None
     assert (given.category, given.category_by) == ("桥梁", "editor")
@@ -259,7 +257,7 @@ def test_a_category_is_given_and_the_word_taken_back(client: httpx.Client, shelf
     assert client.post(f"{here(shelf, id)}/category?by=somebody", data={"category": "x"}).status_code == 422
 
 
-def test_many_are_hidden_and_shown_at_once(client: httpx.Client, shelf: Store) -> None:
+def test_articles_are_hidden_and_shown_in_bulk(client: httpx.Client, shelf: Store) -> None:
     page = tree(client.get("/articles"))
     ids = page.xpath("//tr/@data-article")[:2]
     answer = client.post("/articles", data={"article": ids, "do": "hide", "reason": "误登", "next": "/articles?show=hidden"})
@@ -276,7 +274,7 @@ def test_many_are_hidden_and_shown_at_once(client: httpx.Client, shelf: Store) -
 
 
 @pytest.mark.parametrize("do", ["hide", "show", "category", "topic"])
-def test_what_was_done_to_many_is_taken_back(client: httpx.Client, shelf: Store, do: str) -> None:
+def test_bulk_change_is_undone(client: httpx.Client, shelf: Store, do: str) -> None:
     ids = tree(client.get("/articles")).xpath("//tr/@data-article")[:3]
     if do == "show":
         shelf.hide(ids, by="林编辑", reason="侵权", now=newsroom_now(shelf))
@@ -289,7 +287,7 @@ def test_what_was_done_to_many_is_taken_back(client: httpx.Client, shelf: Store,
     before, topic = state(), next(topic for topic in shelf.tally().by_topic if all(topic not in one.topics for one in shelf.articles(ids)))
     done = client.post("/articles", data={"article": ids, "do": do, "category": "新分类", "topic": topic, "next": "/articles?show=all"})
     assert all(one != other for one, other in zip(state(), before, strict=True))
-    back = way_back(client, done)
+    back = undo_url(client, done)
     taken = client.post(back)
     assert taken.headers["location"] == "/articles?show=all"
     assert "3 篇文章恢复原状" in client.get(taken.headers["location"]).text
@@ -298,9 +296,9 @@ def test_what_was_done_to_many_is_taken_back(client: httpx.Client, shelf: Store,
     assert client.post("/articles/undo/0123456789abcdef").status_code == 404
 
 
-def test_what_another_editor_said_meanwhile_stays(client: httpx.Client, shelf: Store) -> None:
+def test_bulk_undo_keeps_other_editors_changes(client: httpx.Client, shelf: Store) -> None:
     ids = tree(client.get("/articles")).xpath("//tr/@data-article")[:2]
-    back = way_back(client, client.post("/articles", data={"article": ids, "do": "category", "category": "新分类"}))
+    back = undo_url(client, client.post("/articles", data={"article": ids, "do": "category", "category": "新分类"}))
     shelf.set_category(ids[0], "别的", by="editor", now=newsroom_now(shelf))
     client.post(back)
     first, second = shelf.articles(ids)
@@ -315,13 +313,13 @@ def newsroom_now(store: Store) -> datetime:
 
 
 @pytest.mark.parametrize("show", ["all", "hidden", "corrected", "judged", "unsure", "short", "undated", "' OR 1=1 --"])
-def test_every_filter_answers(client: httpx.Client, show: str) -> None:
+def test_article_filters(client: httpx.Client, show: str) -> None:
     answer = client.get("/articles", params={"show": show, "source": "x' --", "before": "1~'"})
     assert answer.status_code == 200
     assert client.get("/articles", params={"show": show}).status_code == 200
 
 
-def test_headlines_are_compared(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+def test_headlines_of_versions_are_compared(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
     one, other = (newsroom.article(title, newsroom.BRIDGE + tail, site=site) for title, tail, site in (
         ("河湾大桥今日通车", "甲" * 50, "甲报"), ("河湾大桥建成通车", "甲" * 50, "乙报")))  # fmt: skip
     first, second = newsroom.write(shelf, one, other, same="bridge-of-today")
@@ -331,7 +329,7 @@ def test_headlines_are_compared(client: httpx.Client, shelf: Store, newsroom: Mo
     assert "河湾大桥[删去：今日][加入：建成]通车" in [pieces.text_content() for pieces in compared]
 
 
-def test_what_is_hidden_is_no_longer_named_beside_others(serve: Any, shelf: Store, tmp_path: Path, newsroom: ModuleType) -> None:
+def test_hidden_story_disappears_from_similar_stories(serve: Any, shelf: Store, tmp_path: Path, newsroom: ModuleType) -> None:
     texts = [f"青河大桥的第{number}根桥墩今天浇筑完成，工人们冒雨施工。" * 4 for number in (1, 2)]
     one, other = newsroom.write(shelf, *(newsroom.article(f"青河大桥桥墩浇筑完成{text[6]}", text, site=text[:7]) for text in texts))
     with closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")) as index:
@@ -345,7 +343,7 @@ def test_what_is_hidden_is_no_longer_named_beside_others(serve: Any, shelf: Stor
             beside = tree(client.get(read)).xpath("//section[@aria-labelledby='similar-name']")
             return [section.text_content() for section in beside if "青河大桥桥墩浇筑完成2" in section.text_content()]
 
-        until = monotonic() + 600  # it is looked for beside the page
+        until = monotonic() + 600  # similar stories are searched in the background
         while not similar() and monotonic() < until:
             sleep(0.05)
         assert similar()
@@ -353,7 +351,7 @@ def test_what_is_hidden_is_no_longer_named_beside_others(serve: Any, shelf: Stor
         assert not similar()
 
 
-def test_an_address_from_before_an_article_was_moved_leads_to_where_it_is(client: httpx.Client, shelf: Store, story: Any) -> None:
+def test_old_url_of_moved_article_redirects(client: httpx.Client, shelf: Store, story: Any) -> None:
     other = next(one for one in shelf.stories(StoryFilter(limit=200)).stories if one.id != story.id and one.count == 1)
     assert other.id == other.head.id, "a story is called as the article that began it"
     client.post(f"/story/{other.id}/{other.head.id}/fold", data={"story": story.id})
@@ -362,7 +360,7 @@ def test_an_address_from_before_an_article_was_moved_leads_to_where_it_is(client
     assert client.get(answer.headers["location"]).status_code == 200
 
 
-def test_search_that_is_away_is_told_where_a_page_needs_it(serve: Any, shelf: Store) -> None:
+def test_unavailable_search_is_reported(serve: Any, shelf: Store) -> None:
     client = serve(shelf, Away(), role="editor")
     place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     answer = client.get(f"{place}/fold")
@@ -374,13 +372,13 @@ def test_search_that_is_away_is_told_where_a_page_needs_it(serve: Any, shelf: St
 
 
 class Away:
-    """An index that does not answer."""
+    """Index that does not answer."""
 
     def __getattr__(self, name: str) -> object:
         raise SearchError("away")
 
 
-def test_the_nearest_stories_stand_there_before_one_types(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
+def test_fold_page_suggests_nearest_stories(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
     text = "滨海新线的首班列车今晨从东站出发，车厢里坐满了赶早的市民，沿线各站都有人拍照。"
     own = "".join(f"第{number}节车厢里，{name}第一次坐上这趟车，说要去看海。" for number, name in enumerate("赵钱孙李周吴郑王"))
     theirs = "".join(f"{name}站长介绍，第{number}个车站的月台昨夜才铺好最后一块砖。" for number, name in enumerate("冯陈褚卫蒋沈韩杨"))
@@ -396,7 +394,7 @@ def test_the_nearest_stories_stand_there_before_one_types(serve: Any, shelf: Sto
             assert "没有找到其他报道" not in page.text_content()
 
 
-def test_the_desks_articles_are_found_by_words_topic_and_time(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
+def test_articles_are_found_by_words_topic_and_time(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
     def titles(client: httpx.Client, **asked: str) -> list[str]:
         return [link.text_content()[:4] for link in tree(client.get("/articles", params=asked)).xpath("//tr[@data-article]/th/a")]
 

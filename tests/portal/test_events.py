@@ -1,4 +1,4 @@
-"""The pages, the feed and the API of events, and what editors do to them there."""
+"""Pages, feeds and API of events, and their changes by editors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = (
 
 @pytest.fixture
 def shelf(newsroom: ModuleType) -> Store:
-    """An event of three stories on three days, one of a single story."""
+    """An event with three stories on three days, and one with a single story."""
     store = empty_store()
     titles = ("大桥垮塌", f"清理开始{EVIL}", "负责人获刑", "海带丰收")
     texts = (*TEXTS, "沿海三县的海带丰收，渔民天不亮就出海割海带。")
@@ -54,7 +54,7 @@ def editor(serve: Any, shelf: Store) -> httpx.Client:
     return found
 
 
-def test_the_list_has_events_of_several_stories_with_their_weight_explained(client: httpx.Client) -> None:
+def test_list_shows_events_with_explained_weight(client: httpx.Client) -> None:
     page = client.get("/events?lang=en").text
     assert "大桥垮塌" in page
     assert "海带丰收" not in page
@@ -64,7 +64,7 @@ def test_the_list_has_events_of_several_stories_with_their_weight_explained(clie
     assert "暂无由多条报道组成的事件" in client.get("/events", params={"topic": "别的", "lang": "zh"}).text
 
 
-def test_the_page_has_the_time_line_of_the_texts_and_who_reported_first(client: httpx.Client) -> None:
+def test_event_page_has_timeline_and_first_report(client: httpx.Client) -> None:
     answer = client.get("/event/bridge?lang=zh")
     assert answer.status_code == 200
     page = answer.text
@@ -78,7 +78,7 @@ def test_the_page_has_the_time_line_of_the_texts_and_who_reported_first(client: 
     assert "置顶" not in page, "readers are not shown what editors may do"
 
 
-def test_a_story_shows_its_event_and_its_neighbours_in_time(client: httpx.Client, shelf: Store) -> None:
+def test_story_shows_its_event_and_neighbours(client: httpx.Client, shelf: Store) -> None:
     first, second, third, alone = shelf.made  # type: ignore[attr-defined]
     part = client.get(f"/story/{second}?lang=en").text.split('id="event-name"')[1].split("</section>")[0]
     assert re.findall(r'href="/story/(\w+)"', part) == [first, third]
@@ -86,7 +86,7 @@ def test_a_story_shows_its_event_and_its_neighbours_in_time(client: httpx.Client
     assert 'id="event-name"' not in client.get(f"/story/{alone}").text
 
 
-def test_the_front_page_has_the_weightiest_events_with_those_on_top_first(editor: httpx.Client, shelf: Store) -> None:
+def test_front_page_has_pinned_then_weightiest_events(editor: httpx.Client, shelf: Store) -> None:
     assert "大桥垮塌" in editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
     kelp = shelf.made[3]  # type: ignore[attr-defined]
     editor.post("/event/kelp", data={"do": "pin"})
@@ -96,7 +96,7 @@ def test_the_front_page_has_the_weightiest_events_with_those_on_top_first(editor
     assert kelp not in part
 
 
-def test_an_event_has_feeds(client: httpx.Client) -> None:
+def test_event_feeds(client: httpx.Client) -> None:
     for ending in ("rss", "atom", "json"):
         answer = client.get(f"/event/bridge/feed.{ending}")
         assert answer.status_code == 200
@@ -106,7 +106,7 @@ def test_an_event_has_feeds(client: httpx.Client) -> None:
     assert client.get("/event/none").status_code == 404
 
 
-def test_editors_name_pin_split_and_join_and_take_it_back(editor: httpx.Client, shelf: Store) -> None:
+def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, shelf: Store) -> None:
     _first, second, *_rest = shelf.made  # type: ignore[attr-defined]
 
     def change(**sent: Any) -> str:
@@ -138,19 +138,19 @@ def test_editors_name_pin_split_and_join_and_take_it_back(editor: httpx.Client, 
         ({"do": "unpin"}, "The event was changed."),
     ],
 )
-def test_what_cannot_be_done_is_said(editor: httpx.Client, sent: dict[str, Any], told: str) -> None:
+def test_impossible_edit_is_reported(editor: httpx.Client, sent: dict[str, Any], told: str) -> None:
     assert editor.post("/event/bridge?lang=en", data=sent).status_code == 303
     assert told in editor.get("/event/bridge?lang=en").text
 
 
-def test_nobody_else_changes_events(client: httpx.Client, editor: httpx.Client) -> None:
+def test_event_changes_require_an_editor(client: httpx.Client, editor: httpx.Client) -> None:
     assert client.post("/event/bridge", data={"do": "pin"}).status_code in (303, 401, 403)
     assert editor.post("/event/none", data={"do": "pin"}).status_code == 404
     assert editor.post("/event/bridge", data={"do": "paint"}).status_code == 422
     assert editor.post("/event/bridge/undo/77").status_code == 303
 
 
-def test_the_api_has_events_with_stories_points_and_tellers(client: httpx.Client, shelf: Store) -> None:
+def test_api_returns_events_with_stories_and_points(client: httpx.Client, shelf: Store) -> None:
     listed = client.get("/api/v1/events").json()
     assert [(one["id"], one["title"], one["stories"]) for one in listed["items"]] == [("bridge", "大桥垮塌", 3)]
     assert len(client.get("/api/v1/events", params={"least": 1, "order": "newest"}).json()["items"]) == 2
@@ -164,7 +164,7 @@ def test_the_api_has_events_with_stories_points_and_tellers(client: httpx.Client
     assert client.get("/api/v1/events/none").status_code == 404
 
 
-def test_the_api_edits_events(editor: httpx.Client, shelf: Store) -> None:
+def test_api_edits_events(editor: httpx.Client, shelf: Store) -> None:
     second = shelf.made[1]  # type: ignore[attr-defined]
     made = editor.patch("/api/v1/events/bridge", json={"title": "桥", "pinned": True}).json()
     assert [one["event"] for one in made] == ["bridge", "bridge"]
@@ -180,7 +180,7 @@ def test_the_api_edits_events(editor: httpx.Client, shelf: Store) -> None:
     assert editor.patch("/api/v1/events/bridge", json={"pinned": True}).status_code == 200
 
 
-def test_the_page_shows_what_changed_in_the_texts(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+def test_event_page_shows_text_changes(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
     assert "data-change" not in client.get("/event/bridge").text
     (first,) = (story.head for story in shelf.listed([shelf.made[0]]).values())  # type: ignore[attr-defined]
     text = TEXTS[0].replace("两人受伤", "三人受伤") * 3

@@ -1,4 +1,4 @@
-"""Feeds out: read by the readers' own libraries, well-formed whatever is in the store, unchanged while the store is."""
+"""Outgoing feeds: readable by common libraries, well-formed for any content, unchanged while the store is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NASTY = "标题 & <b>粗</b> ]]> \x00\x0b\x1b\ud800\uffff “引号” 'x' \U000
 
 def read(content: bytes) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # feedparser's own
+        warnings.simplefilter("ignore")  # feedparser's warnings
         import feedparser
 
         return feedparser.parse(content)
@@ -49,7 +49,7 @@ def nasty() -> Feed:
 
 
 @pytest.mark.parametrize("write", [rss, atom])
-def test_illegal_characters_and_cdata_ends_leave_a_feed_well_formed(write: Any) -> None:
+def test_illegal_characters_keep_feed_well_formed(write: Any) -> None:
     content = write(nasty())
     etree.fromstring(content)
     found = read(content)
@@ -62,7 +62,7 @@ def test_illegal_characters_and_cdata_ends_leave_a_feed_well_formed(write: Any) 
     assert "<p>" in (entry.content[0].value)
 
 
-def test_a_json_feed_holds_what_json_feed_1_1_asks_for() -> None:
+def test_json_feed_has_fields_of_version_1_1() -> None:
     told = json.loads(json_feed(nasty()))
     assert told["version"] == "https://jsonfeed.org/version/1.1"
     [item] = told["items"]
@@ -71,7 +71,7 @@ def test_a_json_feed_holds_what_json_feed_1_1_asks_for() -> None:
 
 
 @pytest.mark.parametrize("write", [rss, atom, json_feed])
-def test_a_feed_without_entries_is_a_feed(write: Any) -> None:
+def test_empty_feed_is_valid(write: Any) -> None:
     content = write(Feed("空", "http://p/", "http://p/f", "zh"))
     found = read(content)
     assert not found.bozo or write is json_feed
@@ -80,7 +80,7 @@ def test_a_feed_without_entries_is_a_feed(write: Any) -> None:
 
 @pytest.mark.parametrize("ending", ["rss", "atom"])
 @pytest.mark.parametrize("scope", ["", "/topic/旅游", "/search"])
-def test_every_list_has_a_feed_that_readers_understand(client: httpx.Client, ending: str, scope: str) -> None:
+def test_every_list_has_a_readable_feed(client: httpx.Client, ending: str, scope: str) -> None:
     answer = client.get(f"{scope}/feed.{ending}", params={"q": "峡谷"} if scope == "/search" else None)
     assert answer.headers["content-type"] == f"application/{ending}+xml; charset=utf-8"
     found = read(answer.content)
@@ -101,7 +101,7 @@ def test_every_list_has_a_feed_that_readers_understand(client: httpx.Client, end
         ("/feed.json?site=没有", False),
     ],
 )
-def test_a_narrowed_list_has_a_feed_of_its_own(client: httpx.Client, path: str, found: bool) -> None:
+def test_filtered_list_has_its_own_feed(client: httpx.Client, path: str, found: bool) -> None:
     told = client.get(path).json()
     assert bool(told["items"]) == found
     asked = path.split("=")[1]
@@ -112,13 +112,13 @@ def test_a_narrowed_list_has_a_feed_of_its_own(client: httpx.Client, path: str, 
     assert len(told["items"]) == len(shown)
 
 
-def test_the_feeds_page_leads_to_feeds_of_categories(client: httpx.Client) -> None:
+def test_feeds_page_links_to_category_feeds(client: httpx.Client) -> None:
     links = lxml_html.document_fromstring(client.get("/feeds").text).xpath("//table//a/@href")
     assert any("category=" in link for link in links)
     assert all(client.get(link).status_code == 200 for link in links)
 
 
-def test_pages_announce_their_feeds_and_the_addresses_work(client: httpx.Client) -> None:
+def test_pages_link_to_their_feeds(client: httpx.Client) -> None:
     for path in ("/", "/latest", "/topic/旅游", "/search?q=峡谷"):
         links = lxml_html.document_fromstring(client.get(path).text).xpath("//link[@rel='alternate']/@href")
         assert len(links) == 3, path
@@ -126,14 +126,14 @@ def test_pages_announce_their_feeds_and_the_addresses_work(client: httpx.Client)
             assert client.get(link).status_code == 200, link
 
 
-def test_the_opml_leads_to_feeds(client: httpx.Client) -> None:
+def test_opml_links_to_feeds(client: httpx.Client) -> None:
     root = etree.fromstring(client.get("/feeds.opml").content)
     addresses = [outline.get("xmlUrl") for outline in root.iter("outline")]
     assert len(addresses) == 4
     assert all(client.get(address).status_code == 200 for address in addresses)
 
 
-def test_an_unchanged_feed_is_not_sent_again(client: httpx.Client) -> None:
+def test_unchanged_feed_returns_304(client: httpx.Client) -> None:
     first = client.get("/feed.atom")
     again = client.get("/feed.atom", headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
@@ -144,7 +144,7 @@ def test_an_unchanged_feed_is_not_sent_again(client: httpx.Client) -> None:
     assert client.get("/feed.atom", headers={"if-modified-since": "yesterday"}).status_code == 200
 
 
-def test_a_new_story_changes_the_etag(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_new_story_changes_etag(fresh: Store, serve, newsroom: ModuleType) -> None:
     client = serve(fresh)
     empty = client.get("/feed.rss").headers["etag"]
     newsroom.write(fresh, newsroom.article("新到", "新到的正文" * 20))
@@ -155,16 +155,16 @@ def test_a_new_story_changes_the_etag(fresh: Store, serve, newsroom: ModuleType)
     ("habit", "target"),
     [("/rss", "/feed.rss"), ("/feed/atom.xml", "/feed.atom"), ("/feed/feed.json", "/feed.json"), ("/index.xml", "/feed.rss")],
 )
-def test_addresses_by_habit_lead_to_ours(client: httpx.Client, habit: str, target: str) -> None:
+def test_common_feed_urls_redirect(client: httpx.Client, habit: str, target: str) -> None:
     assert client.get(habit).headers["location"] == target
 
 
-def test_feeds_and_pages_are_packed(client: httpx.Client) -> None:
+def test_feeds_and_pages_are_compressed(client: httpx.Client) -> None:
     for path in ("/", "/feed.rss", "/static/portal.css"):
         assert client.get(path, headers={"accept-encoding": "gzip"}).headers["content-encoding"] == "gzip"
 
 
-def test_links_in_feeds_follow_the_address_of_the_portal(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_feed_links_use_the_portal_url(fresh: Store, serve, newsroom: ModuleType) -> None:
     settings = newsroom.settings(portal={"title": "公开", "url": "https://news.example.org/"})
     newsroom.write(fresh, newsroom.article("一则", "一则的正文" * 20, url="javascript:alert(1)"))
     [entry] = read(serve(fresh, settings=settings).get("/feed.rss").content).entries
@@ -172,7 +172,7 @@ def test_links_in_feeds_follow_the_address_of_the_portal(fresh: Store, serve, ne
 
 
 @pytest.mark.parametrize("path", ["/feed", "/topic/旅游/feed"])
-def test_a_list_is_saved_as_csv_and_json_lines(client: httpx.Client, path: str) -> None:
+def test_list_is_exported_as_csv_and_json_lines(client: httpx.Client, path: str) -> None:
     table, lines = client.get(f"{path}.csv"), client.get(f"{path}.jsonl")
     rows = list(csv.DictReader(StringIO(table.content.decode("utf-8-sig"))))
     assert rows
@@ -183,7 +183,7 @@ def test_a_list_is_saved_as_csv_and_json_lines(client: httpx.Client, path: str) 
     assert "hidden_by" not in lines.text
 
 
-def test_every_list_offers_its_files(client: httpx.Client) -> None:
+def test_lists_link_to_their_exports(client: httpx.Client) -> None:
     page = lxml_html.document_fromstring(client.get("/topic/旅游?site=晨光网").text)
     files = page.xpath("//a[@download]/@href")
     assert [address.partition("?")[0].rpartition(".")[2] for address in files] == ["csv", "jsonl"]

@@ -1,4 +1,4 @@
-"""The index follows the store while the portal is served; what goes wrong is told and does not end it."""
+"""The index follows the store while the portal runs; errors are recorded and do not stop it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from newsportal.services.periodic import MAX_PAUSE
 from newsportal.store.store import Store
 
 
-def test_a_story_stored_while_serving_is_found_soon(fresh: Store, serve, newsroom, tmp_path: Path) -> None:
+def test_story_stored_while_serving_is_found(fresh: Store, serve, newsroom, tmp_path: Path) -> None:
     index = open_index(f"sqlite:///{tmp_path / 'index.db'}")
     client = serve(fresh, index, follow_every=0.05)
     newsroom.write(fresh, newsroom.article("晚到的消息", "这则消息在门户启动之后才入库。" * 3))
@@ -23,7 +23,7 @@ def test_a_story_stored_while_serving_is_found_soon(fresh: Store, serve, newsroo
 
 
 class Failing:
-    """An index that fails once and then works."""
+    """Index that fails with the given errors, then works."""
 
     def __init__(self, *errors: Exception) -> None:
         self.errors = list(errors)
@@ -34,7 +34,7 @@ class Failing:
         return 0
 
 
-def test_a_failure_is_remembered_until_it_passes(fresh: Store) -> None:
+def test_error_is_kept_until_success(fresh: Store) -> None:
     follower = Follower(Failing(SearchError("away"), RuntimeError("bug")), fresh, every=1.0)  # type: ignore[arg-type]
     assert follower.run_step() == MAX_PAUSE
     assert follower.error == "away"

@@ -1,4 +1,4 @@
-"""为你推荐: every reader gets an answer, with the reason why; what was offered is kept of those who want it."""
+"""Recommendations (为你推荐): offered to every reader with a reason, and counted for readers who allow it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def look(client: httpx.Client, article: str, places: list[int]) -> None:
 
 
 def items(client: httpx.Client, path: str = "/for-you", where: str = "//div[@class='ranked']") -> list[tuple[str, str]]:
-    """Address and reason of what is recommended."""
+    """Return URL and reason of each recommendation."""
     page = lxml_html.document_fromstring(client.get(path).text)
     return [
         (item.xpath(".//h2/a/@href | .//h3/a/@href")[0], " ".join(item.xpath("string(.//p[@class='because'])").split()))
@@ -44,7 +44,7 @@ def items(client: httpx.Client, path: str = "/for-you", where: str = "//div[@cla
     ]
 
 
-def test_a_new_reader_gets_a_sensible_page(reader: httpx.Client, shelf: Store) -> None:
+def test_new_reader_gets_recommendations(reader: httpx.Client, shelf: Store) -> None:
     found = items(reader)
     assert 10 <= len(found) == len(set(found)) <= 30
     assert all(reason for _, reason in found)
@@ -53,8 +53,8 @@ def test_a_new_reader_gets_a_sensible_page(reader: httpx.Client, shelf: Store) -
     assert all(reader.get(address).status_code == 200 for address, _ in found[:3])
 
 
-def test_what_was_seen_is_not_recommended_and_speaks_for_others(reader: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
-    """Ten readers looked at one story after two that this reader knows."""
+def test_seen_stories_are_excluded_and_used_for_reasons(reader: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+    """Ten readers viewed one story after two that this reader has seen."""
     seen = [shelf.made["album-bridge"], shelf.made["album-more-0"]]
     views = [
         View(f"{number:032x}", story, 3, 3, newsroom.NOW - timedelta(hours=1, minutes=number))
@@ -73,7 +73,7 @@ def test_what_was_seen_is_not_recommended_and_speaks_for_others(reader: httpx.Cl
     assert reasons[f"/story/{shelf.made['album-more-1']}"].startswith("因为您看过《")
 
 
-def test_what_was_offered_is_counted_once_a_day_and_what_was_opened_of_it(serve, reader: httpx.Client, shelf: Store) -> None:
+def test_offers_are_counted_daily_with_opened_stories(serve, reader: httpx.Client, shelf: Store) -> None:
     look(reader, shelf.made["album-bridge"], [1, 2])
     for _ in range(3):
         found = items(reader)
@@ -89,7 +89,7 @@ def test_what_was_offered_is_counted_once_a_day_and_what_was_opened_of_it(serve,
 
 
 @pytest.mark.parametrize("headers", [{"dnt": "1"}, {"sec-gpc": "1"}, {"cookie": "profile=off"}, {"sec-purpose": "prefetch"}])
-def test_nothing_is_counted_of_one_who_does_not_want_it(reader: httpx.Client, shelf: Store, headers: dict[str, str]) -> None:
+def test_readers_who_opt_out_are_not_counted(reader: httpx.Client, shelf: Store, headers: dict[str, str]) -> None:
     look(reader, shelf.made["album-bridge"], [1, 2])
     kept = f"; reader={reader.cookies['reader']}"
     headers = {**headers, "cookie": headers["cookie"] + kept if "cookie" in headers else kept[2:]}
@@ -98,7 +98,7 @@ def test_nothing_is_counted_of_one_who_does_not_want_it(reader: httpx.Client, sh
     assert month.offered == 0
 
 
-def test_front_page_and_stories_recommend_to_those_who_have_read(reader: httpx.Client, shelf: Store) -> None:
+def test_front_page_and_stories_recommend_to_known_readers(reader: httpx.Client, shelf: Store) -> None:
     for path in ("/", f"/story/{shelf.made['bridge']}"):
         assert "for-you-name" not in reader.get(path).text
         assert "further-name" not in reader.get(path).text
@@ -110,7 +110,7 @@ def test_front_page_and_stories_recommend_to_those_who_have_read(reader: httpx.C
         assert f"/story/{shelf.made[story]}" not in dict(found)
 
 
-def test_pages_stand_when_nothing_can_be_recommended(serve, shelf: Store) -> None:
+def test_pages_work_when_recommendation_fails(serve, shelf: Store) -> None:
     class Busy:
         def __getattr__(self, name: str) -> object:
             return getattr(shelf, name) if name != "readers" else self
@@ -129,7 +129,7 @@ def test_pages_stand_when_nothing_can_be_recommended(serve, shelf: Store) -> Non
     assert client.get("/for-you", headers=cookies).status_code == 503
 
 
-def test_months_are_counted_once_a_minute(serve, shelf: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_monthly_figures_are_cached_for_a_minute(serve, shelf: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(context, "TtlCache", partial(TtlCache, clock=lambda: clock[0]))
     client = serve(shelf, role="editor")
@@ -141,7 +141,7 @@ def test_months_are_counted_once_a_minute(serve, shelf: Store, monkeypatch: pyte
     assert 'data-month="2026-05"' in client.get("/monitor/reading").text
 
 
-def test_every_reason_has_words_in_every_language(shelf: Store) -> None:
+def test_reasons_are_translated(shelf: Store) -> None:
     story = shelf.story(shelf.made["album-bridge"])
     for language in ("zh", "en"):
         words = translations(language)
@@ -152,17 +152,17 @@ def test_every_reason_has_words_in_every_language(shelf: Store) -> None:
     assert why(Recommendation("x", 1.0, "something-else"), None, translations("zh")) == "something-else"
 
 
-def test_a_portal_without_stories_says_so(serve, fresh: Store) -> None:
+def test_empty_portal_has_no_recommendations(serve, fresh: Store) -> None:
     assert "暂时没有可推荐的" in serve(fresh).get("/for-you").text
 
 
-def test_an_empty_monitor_says_what_to_do(serve, fresh: Store) -> None:
+def test_empty_monitor_names_the_command(serve, fresh: Store) -> None:
     text = serve(fresh, role="editor").get("/monitor/reading").text
     assert "newsportal recommend fit" in text
     assert "<table" not in text
 
 
-def test_the_monitor_tells_months_and_what_was_learnt(serve, shelf: Store, newsroom: ModuleType) -> None:
+def test_monitor_shows_months_and_training(serve, shelf: Store, newsroom: ModuleType) -> None:
     days = (100, 70, 69, 40, 10, 9, 8)
     views = [
         View(f"{number:032x}", shelf.made["album-bridge"], 3, 9, newsroom.NOW - timedelta(days=ago)) for number, ago in enumerate(days)

@@ -1,4 +1,4 @@
-"""The front page's two orders, what is new on it, and how seldom it asks the store."""
+"""The front page: its two orders, the mark of new stories, and the caching of queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def page_of(client: httpx.Client, cookie: str = "") -> lxml_html.HtmlElement:
     return lxml_html.document_fromstring(answer.text)
 
 
-def test_ranked_boards_tell_rank_heat_and_movement(client: httpx.Client) -> None:
+def test_ranked_boards_show_rank_heat_and_movement(client: httpx.Client) -> None:
     page = page_of(client, "boards=ranked")
     names = [name.split()[0] for name in (node.text_content() for node in page.xpath("//section[@class='board']/h2"))]
     assert names == ["全部报道", "旅游", "人工智能", "新能源汽车"]
@@ -41,15 +41,15 @@ def test_ranked_boards_tell_rank_heat_and_movement(client: httpx.Client) -> None
     assert [node.text for node in pressed] == ["最热"]
 
 
-def test_the_order_is_remembered(client: httpx.Client) -> None:
+def test_chosen_order_is_stored_in_a_cookie(client: httpx.Client) -> None:
     answer = client.get("/settings", params={"boards": "ranked", "next": "/"})
     client.cookies.clear()
     assert answer.headers["location"] == "/"
     assert answer.headers["set-cookie"].startswith("boards=ranked;")
-    assert page_of(client).xpath("//section[@class='lead']")  # who chose nothing sees the line of time
+    assert page_of(client).xpath("//section[@class='lead']")  # without a choice: in order of time
 
 
-def test_it_says_what_is_new_since_the_last_visit(client: httpx.Client) -> None:
+def test_stories_since_last_visit_are_marked(client: httpx.Client) -> None:
     assert not page_of(client).xpath("//p[@class='since']")
     moment = int((NOW - timedelta(hours=4)).timestamp())
     page = page_of(client, f"visited=0.{moment}")
@@ -72,14 +72,14 @@ class Asked:
     [
         ("", None, 0),
         ("0.{hour}", -60, -60),  # the visit an hour ago is over
-        ("{hour}.{minute}", -60, -60),  # the same visit goes on: new is what it was
-        ("{hour}.{later}", None, 0),  # a clock that was put back
+        ("{hour}.{minute}", -60, -60),  # the same visit continues: its start still counts
+        ("{hour}.{later}", None, 0),  # a clock set back
         ("{minute}.{hour}", None, 0),
         ("99999999999.99999999999", None, 0),
         ("-1.<script>", None, 0),
     ],
 )
-def test_a_visit_ends_when_nobody_looks(cookie: str, ended: int | None, next_ended: int) -> None:
+def test_visit_ends_after_a_pause(cookie: str, ended: int | None, next_ended: int) -> None:
     stamp = {name: int((NOW + timedelta(minutes=ago)).timestamp()) for name, ago in (("hour", -60), ("minute", -1), ("later", 9))}
     asked: Any = Asked(visited=cookie.format(**stamp))
     found, told = last_visit(asked, NOW)
@@ -88,7 +88,7 @@ def test_a_visit_ends_when_nobody_looks(cookie: str, ended: int | None, next_end
 
 
 class Counted:
-    """A store that counts the lists it is asked for."""
+    """Store that counts the lists requested of it."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.lists = store, 0
@@ -98,7 +98,7 @@ class Counted:
         return getattr(self.store, name)
 
 
-def test_readers_share_one_look_at_the_store_until_it_changes(fresh: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_front_page_is_cached_until_the_store_changes(fresh: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     newsroom.write(fresh, newsroom.article("一", "一的正文" * 20))
     counted: Any = Counted(fresh)
     fronts = Fronts(counted)
@@ -118,13 +118,13 @@ def test_readers_share_one_look_at_the_store_until_it_changes(fresh: Store, news
     assert len(fronts.get([], {}, NOW, by_rank=True).latest.stories) == 2
 
 
-def test_each_story_stands_on_the_front_page_once(client: httpx.Client) -> None:
+def test_each_story_appears_once_on_the_front_page(client: httpx.Client) -> None:
     page = page_of(client)
     ids = [link.get("href").partition("?")[0] for link in page.xpath("//main//*[contains(@class, 'headline')]/a")]
     assert len(ids) == len(set(ids)) >= 10
 
 
-def test_the_top_story_is_one_with_a_picture_if_there_is_one(newsroom: ModuleType, fresh: Store) -> None:
+def test_top_story_has_a_picture_if_possible(newsroom: ModuleType, fresh: Store) -> None:
     pictured = newsroom.article("有图的一家报道", "港口今天很忙。" * 9, images=(Image("https://a.example/1.jpg", width=800, height=600),))
     for article in (pictured, newsroom.article("没有图", "码头今天很静。" * 9, ago=5)):
         newsroom.write(fresh, article)

@@ -1,4 +1,4 @@
-"""What editors hide is nowhere for anybody else, at once: on no page, in no feed, by no address of the API, though search is behind."""
+"""Stories hidden by editors disappear at once for everyone else, from all pages, feeds and the API, although the index lags behind."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from newsportal.store.store import Store
 
 ASKED = "渡口旧仓库"
 TOLD = "改造为海事博物馆"
-"""What is never in a question, so that an answer that holds it names the article."""
+"""Text that is never part of a query: an answer that contains it shows the article."""
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[Index]:
-    """It follows the store when a test says so."""
+    """An index that follows the store only when a test calls it."""
     opened = open_index(f"sqlite:///{tmp_path / 'index.db'}")
     yield opened
     opened.close()
@@ -42,10 +42,10 @@ def paths(id: str, story: str, source: str, site: str) -> tuple[str, ...]:
 
 
 @pytest.mark.slow
-def test_what_is_hidden_is_nowhere_for_anybody_else(
+def test_hidden_story_disappears_everywhere(
     serve: Any, shelf: Store, index: Index, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(front_cache, "SLOW_SECONDS", 0)  # the front page is shown again while other stories come
+    monkeypatch.setattr(front_cache, "SLOW_SECONDS", 0)  # the cached front page is served while it is recomputed
     made = newsroom.article(ASKED + TOLD, f"{ASKED}{TOLD}。" + "".join(chr(0x5000 + 7 * n) for n in range(200)), topics=("旅游",), ago=5)
     (id,) = newsroom.write(shelf, made)
     index.follow(shelf)
@@ -77,7 +77,7 @@ def test_what_is_hidden_is_nowhere_for_anybody_else(
 
 
 def shows(client: httpx.Client, path: str, headers: dict[str, str] | None = None) -> bool:
-    """Whether an answer names the article, but for the words that were asked for."""
+    """Return whether the answer shows the article, apart from the query itself."""
     answer = client.get(path, headers=headers)
     assert answer.status_code < 500, path
     return TOLD in answer.text.replace("<mark>", "").replace("</mark>", "")

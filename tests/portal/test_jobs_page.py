@@ -1,4 +1,4 @@
-"""``/jobs`` and ``GET /jobs``: what ran on this machine, whoever started it, with its outcome as data."""
+"""``/jobs`` and ``GET /jobs``: jobs of this machine, whoever started them, with structured outcomes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IDLE = Run("20260520-090000-crawl2-rss", AT, AT, "finished")
 
 @pytest.fixture
 def records(tmp_path: Path) -> Records:
-    """A job of each kind that runs without the portal."""
+    """Records with a job of each kind that runs outside the portal."""
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     there = Records(load(tmp_path / "sources.yaml").jobs_folder)
     rows = [
@@ -48,7 +48,7 @@ def editor(serve: Callable[..., httpx.Client], shelf: Store, tmp_path: Path, rec
     return serve(shelf, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
 
 
-def test_jobs_of_everybody_are_listed_with_what_they_brought(editor: httpx.Client) -> None:
+def test_jobs_are_listed_with_outcomes(editor: httpx.Client) -> None:
     page = lxml_html.document_fromstring(editor.get("/jobs").text)
     shown = {section.get("id"): section for section in page.xpath("//section[@data-state]")}
     assert {id: section.get("data-state") for id, section in shown.items()} == {
@@ -62,7 +62,7 @@ def test_jobs_of_everybody_are_listed_with_what_they_brought(editor: httpx.Clien
     assert shown["job-crawl1"].xpath(".//a/@href") == ["/monitor/system?file=crawl1"]
 
 
-def test_the_api_has_outcomes_and_errors_as_data(editor: httpx.Client) -> None:
+def test_api_returns_outcomes_and_errors(editor: httpx.Client) -> None:
     jobs = {job["id"]: job for job in editor.get("/api/v1/jobs").json()}
     assert [(jobs["crawl1"]["outcome"][0][name]) for name in ("run", "stored", "failures", "reason")] == [CRAWLED.id, 3, 2, "finished"]
     assert jobs["crawl2"]["outcome"][0]["sources"] == 0
@@ -72,7 +72,7 @@ def test_the_api_has_outcomes_and_errors_as_data(editor: httpx.Client) -> None:
     assert editor.get("/api/v1/jobs/prune1").json()["outcome"] == [{"gone": {"articles": 3, "log": 1}}]
 
 
-def test_a_crawl_that_another_process_runs_is_ended_in_order(editor: httpx.Client, records: Records) -> None:
+def test_crawl_of_another_process_is_stopped(editor: httpx.Client, records: Records) -> None:
     with subprocess.Popen([sys.executable, "-c", HEEDS], stdout=subprocess.PIPE) as crawl:
         assert crawl.stdout is not None
         assert crawl.stdout.readline()
@@ -84,8 +84,8 @@ def test_a_crawl_that_another_process_runs_is_ended_in_order(editor: httpx.Clien
     assert editor.delete("/api/v1/jobs/crawl3").status_code == 404
 
 
-def test_what_was_gathered_is_listed(editor: httpx.Client, records: Records) -> None:
-    """Its rows name no reason."""
+def test_gathered_documents_are_listed(editor: httpx.Client, records: Records) -> None:
+    """The outcome of this kind has no reason."""
     row = {"corpus": "categories", "added": 7, "by_editors": 0, "left": {}, "from_one_site": []}
     records.save(Job("gather1", kind="gather", state="done", started=AT, outcome=(row,)))
     assert "categories: +7" in editor.get("/jobs").text

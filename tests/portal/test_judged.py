@@ -1,4 +1,4 @@
-"""Readers are told who gave an article its category, and which of its topics are doubtful."""
+"""Story pages say who chose the category, and which topics are uncertain."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ ARTICLE = StoredArticle("a", "a", "x.example/a", "https://x.example/a", "题", N
         ("model 12", 0.98, None, "chosen by a trained model (98%)", "由训练的模型判断 (98%)"),
     ],
 )
-def test_says_who_chose(by: str, score: float | None, reason: str | None, english: str, chinese: str) -> None:
+def test_reason_of_category_is_described(by: str, score: float | None, reason: str | None, english: str, chinese: str) -> None:
     article = replace(ARTICLE, category_by=by, category_score=score, category_reason=reason)
     assert chosen(article, NullTranslations()) == english
     assert chosen(article, translations("zh")) == chinese
 
 
-def test_says_nothing_where_nothing_is_known() -> None:
+def test_unknown_reason_is_not_described() -> None:
     assert chosen(ARTICLE, NullTranslations()) is None
     assert chosen(replace(ARTICLE, category=None, category_by="editor"), NullTranslations()) is None
     assert chosen(replace(ARTICLE, category_by="a later version's word"), NullTranslations()) is None
 
 
-def test_only_what_keywords_brought_is_doubted() -> None:
+def test_only_keyword_topics_can_be_uncertain() -> None:
     marks = tuple(TopicMark(f"{by} {score}", by, score) for by in ("keywords", "source", "search") for score in (0.01, 0.5, None))
     assert doubtful(replace(ARTICLE, topic_marks=marks)) == ("keywords 0.01",)
 
 
-def test_the_story_page_says_in_its_text_who_chose_the_category(client: httpx.Client, store: Store) -> None:
+def test_story_page_shows_reason_of_category(client: httpx.Client, store: Store) -> None:
     at = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
     url = "https://judged.example/1.html"
     link = Link(url=url, source="feed:甲")

@@ -1,4 +1,4 @@
-"""The health of the sources, judged for many readers at once."""
+"""Source health, computed once for concurrent readers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from newsportal.store.store import Store
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
-def test_readers_get_what_was_judged_before_while_one_judges_anew(store: Store) -> None:
+def test_previous_health_is_returned_while_it_is_recomputed(store: Store) -> None:
     known = Sources.model_validate({"feeds": [{"name": "甲", "url": "https://news.example/feed"}]})
     portal = Portal(store, None, known, open_accounts("sqlite://"), lambda: NOW)
     first = portal.health()
@@ -23,7 +23,7 @@ def test_readers_get_what_was_judged_before_while_one_judges_anew(store: Store) 
     assert portal.health() is first, "not judged for every reader"
     portal.judging._until = monotonic() - 1
     found: list[Any] = []
-    with portal.judging._lock:  # somebody judges, and it takes a minute
+    with portal.judging._lock:  # another thread recomputes it
         other = Thread(target=lambda: found.append(portal.health()), daemon=True)
         other.start()
         other.join(600)

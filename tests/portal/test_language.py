@@ -1,4 +1,4 @@
-"""The catalog and the messages are in step; the reader's language is chosen as he asks."""
+"""The catalogues match the messages; the language is chosen by the reader's preferences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PORTAL = Path(newsportal.portal.__file__).parent
 
 
 @pytest.mark.parametrize("language", sorted(set(LANGUAGES) - {SOURCE_LANGUAGE}))
-def test_a_catalog_has_every_message_and_no_other(language: str, messages: ModuleType) -> None:
+def test_catalogue_has_exactly_the_used_messages(language: str, messages: ModuleType) -> None:
     whole = catalog(language)
     titles = {service.title for service in SERVICES.values()}
     used = {*messages.messages(PORTAL), *titles, *(one for one in SENTENCES.values() if WORDS.search(PARAM.sub("", one)))}
@@ -53,5 +53,5 @@ def test_every_language_has_a_tag() -> None:
         (None, "a" * 100_000, "zh", "zh"),
     ],
 )
-def test_the_language_is_the_readers(wanted: str | None, accept: str, default: str, chosen: str) -> None:
+def test_language_choice(wanted: str | None, accept: str, default: str, chosen: str) -> None:
     assert choose(wanted, accept, default) == chosen

@@ -1,4 +1,4 @@
-"""Corpora and models in an editor's hands: files brought, labels given, training in a job, figures, versions, mistakes."""
+"""Pages of corpora and models: uploads, labels, training jobs, scores, versions, errors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def sent(content: bytes, called: str = "a.jsonl") -> dict[str, tuple[str, bytes,
     return {"file": (called, content, "application/octet-stream")}
 
 
-def test_a_file_is_taken_whole(editor: httpx.Client, store: Store) -> None:
+def test_upload_adds_all_documents(editor: httpx.Client, store: Store) -> None:
     lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows(3))
     answer = editor.post("/corpora/upload", data={"name": "新闻"}, files=sent(lines.encode()))
     assert answer.status_code == 303
@@ -82,7 +82,7 @@ def test_a_file_is_taken_whole(editor: httpx.Client, store: Store) -> None:
     assert editor.accounts.trail.entries()[0].action == "corpus.upload"  # type: ignore[attr-defined]
 
 
-def test_a_file_with_mistakes_is_not_taken_and_each_is_told(editor: httpx.Client, store: Store) -> None:
+def test_invalid_upload_is_refused_with_line_errors(editor: httpx.Client, store: Store) -> None:
     lines = b'{"text": "a", "label": "x"}\n{broken\n{"text": "b"}\n<script>alert(1)</script>\n'
     answer = editor.post("/corpora/upload", data={"name": "新闻"}, files=sent(lines, "<img src=x>.jsonl"))
     assert answer.status_code == 422
@@ -94,12 +94,12 @@ def test_a_file_with_mistakes_is_not_taken_and_each_is_told(editor: httpx.Client
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "x" * 300])
-def test_a_corpus_needs_a_name(editor: httpx.Client, store: Store, name: str) -> None:
+def test_corpus_name_is_required(editor: httpx.Client, store: Store, name: str) -> None:
     assert editor.post("/corpora/upload", data={"name": name}, files=sent(b"{}")).status_code == 422
     assert store.corpora.all() == []
 
 
-def test_an_upload_needs_a_file_a_size_and_a_page_of_ours(editor: httpx.Client, store: Store) -> None:
+def test_upload_requires_file_and_same_origin(editor: httpx.Client, store: Store) -> None:
     good = b'{"text": "a", "label": "x"}\n'
     assert editor.post("/corpora/upload", data={"name": "a"}).status_code == 422
     assert editor.post("/corpora/upload", data={"name": "a", "file": "x"}, files={"other": ("a", b"", "")}).status_code == 422
@@ -111,12 +111,12 @@ def test_an_upload_needs_a_file_a_size_and_a_page_of_ours(editor: httpx.Client, 
 
 
 @pytest.mark.slow
-def test_a_file_that_is_too_large_breaks_off(editor: httpx.Client, store: Store) -> None:
+def test_upload_is_limited_in_size(editor: httpx.Client, store: Store) -> None:
     line = b'{"text": "a", "label": "x"}\n'
     head = b'--x\r\ncontent-disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n'
 
     def pieces() -> Iterator[bytes]:
-        """Without a length, so that it is known only as it comes."""
+        """Yield the body without a declared length."""
         yield head
         for _ in range(MAX_FILE // (len(line) * 10_000) + 2):
             yield line * 10_000
@@ -130,7 +130,7 @@ def test_a_file_that_is_too_large_breaks_off(editor: httpx.Client, store: Store)
 
 
 @pytest.mark.parametrize("role", ["reader", None])
-def test_only_editors_bring_and_train(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, role: str | None) -> None:
+def test_corpora_require_an_editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, role: str | None) -> None:
     filled(store)
     client = serve(store, None, load(tmp_path / "sources.yaml"), role=role, reread_every=0)
     client.headers["origin"] = str(client.base_url).rstrip("/")
@@ -141,7 +141,7 @@ def test_only_editors_bring_and_train(serve: Callable[..., httpx.Client], store:
     assert [one.name for one in store.corpora.all()] == ["新闻"]
 
 
-def test_an_editors_label_stands(editor: httpx.Client, store: Store) -> None:
+def test_editors_label_is_stored(editor: httpx.Client, store: Store) -> None:
     filled(store, 3)
     page = editor.get("/corpora/新闻?label=体育").text
     id = re.findall(r'name="id" value="(\w+)"', page)[0]
@@ -157,7 +157,7 @@ def test_an_editors_label_stands(editor: httpx.Client, store: Store) -> None:
     assert "已不存在" in editor.get(editor.post("/corpora/新闻/label", data={"id": "none", "label": "x"}).headers["location"]).text
 
 
-def test_an_export_comes_back(editor: httpx.Client, store: Store) -> None:
+def test_export_round_trip(editor: httpx.Client, store: Store) -> None:
     filled(store, 3)
     lines = editor.get("/corpora/新闻/export.jsonl").content
     assert editor.post("/corpora/upload", data={"name": "again"}, files=sent(lines)).status_code == 303
@@ -165,7 +165,7 @@ def test_an_export_comes_back(editor: httpx.Client, store: Store) -> None:
     assert texts[0] == texts[1]
 
 
-def test_a_corpus_goes_after_a_question(editor: httpx.Client, store: Store) -> None:
+def test_corpus_is_deleted_after_confirmation(editor: httpx.Client, store: Store) -> None:
     filled(store, 3)
     assert "6 篇" in editor.get("/corpora/新闻/delete").text
     assert store.corpora.find("新闻") is not None
@@ -174,7 +174,7 @@ def test_a_corpus_goes_after_a_question(editor: httpx.Client, store: Store) -> N
     assert editor.get("/corpora/新闻").status_code == 404
 
 
-def test_a_version_is_told_with_figures_mistakes_and_words(editor: httpx.Client, store: Store) -> None:
+def test_model_pages_show_scores_errors_and_words(editor: httpx.Client, store: Store) -> None:
     from datetime import UTC, datetime
 
     filled(store)
@@ -204,7 +204,7 @@ def test_a_version_is_told_with_figures_mistakes_and_words(editor: httpx.Client,
 
 
 @pytest.mark.slow
-def test_a_training_runs_in_a_job_and_its_version_is_there(editor: httpx.Client, store: Store) -> None:
+def test_training_job_stores_a_model(editor: httpx.Client, store: Store) -> None:
     filled(store)
     assert editor.post("/models/新闻/train", data={"algorithm": "no such"}).status_code == 400
     assert editor.post("/models/none/train", data={"algorithm": "linear"}).status_code == 404
@@ -219,7 +219,7 @@ def test_a_training_runs_in_a_job_and_its_version_is_there(editor: httpx.Client,
 
 
 @pytest.mark.slow
-def test_a_training_that_is_ended_keeps_nothing(editor: httpx.Client, store: Store) -> None:
+def test_cancelled_training_stores_nothing(editor: httpx.Client, store: Store) -> None:
     filled(store)
     editor.post("/models/新闻/train", data={"algorithm": "linear"})
     id = re.findall(r'id="job-(\w+)"', editor.get("/models/新闻").text)[0]

@@ -1,4 +1,4 @@
-"""Marks of readers who are signed in: in lists, on stories, as a list and a feed of their own."""
+"""Marks of signed-in readers: in lists and stories, as a list and as a feed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from newsportal.store.store import Store
 
 HTML = {"accept": "text/html"}
 EMPTY = {"content-type": "application/x-www-form-urlencoded"}
-"""As a browser sends a form without fields."""
+"""Headers of a form without fields, as sent by browsers."""
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def button(page: lxml_html.HtmlElement, story: str, kind: str) -> tuple[str, str
 
 
 @pytest.mark.parametrize("path", ["/", "/latest", "/topic/旅游", "/search?q=峡谷", "/story/{bridge}", "/?boards=ranked"])
-def test_stories_have_buttons_wherever_they_stand(reader: httpx.Client, ids: dict[str, str], path: str) -> None:
+def test_marks_are_shown_and_changed_in_every_list(reader: httpx.Client, ids: dict[str, str], path: str) -> None:
     bridge, ranked = ids["bridge"], "ranked" in path
     if ranked:
         reader.cookies.set("boards", "ranked")
@@ -81,7 +81,7 @@ def test_stories_have_buttons_wherever_they_stand(reader: httpx.Client, ids: dic
     assert button(page_of(reader, path), bridge, "star") == ("star", "false")
 
 
-def test_who_is_not_signed_in_has_no_buttons_and_marks_nothing(serve, store: Store, ids: dict[str, str]) -> None:
+def test_marks_require_sign_in(serve, store: Store, ids: dict[str, str]) -> None:
     client = serve(store)
     assert not page_of(client, "/latest").xpath("//*[@class='marks']|//form[@id='marks']")
     client.headers["origin"] = str(client.base_url)
@@ -91,7 +91,7 @@ def test_who_is_not_signed_in_has_no_buttons_and_marks_nothing(serve, store: Sto
     assert client.get("/searches").headers["location"] == "/login?next=%2Fsearches"
 
 
-def test_nothing_is_marked_by_another_site_or_for_no_story(reader: httpx.Client, ids: dict[str, str]) -> None:
+def test_cross_site_and_invalid_marks_are_refused(reader: httpx.Client, ids: dict[str, str]) -> None:
     forged = reader.post("/marks", data={"star": ids["bridge"]}, headers={"origin": "https://evil.example"})
     assert forged.status_code == 403
     assert press(reader, "star", "none").status_code == 404
@@ -101,7 +101,7 @@ def test_nothing_is_marked_by_another_site_or_for_no_story(reader: httpx.Client,
     assert reader.get("/marks").status_code in (404, 405)
 
 
-def test_a_script_gets_no_page(reader: httpx.Client, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_script_requests_get_no_page(reader: httpx.Client, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     said = {"accept": "application/json"}
     assert reader.post("/marks", data={"star": ids["bridge"]}, headers=said).status_code == 204
     monkeypatch.setattr(marks, "MAX_STARRED", 1)
@@ -111,7 +111,7 @@ def test_a_script_gets_no_page(reader: httpx.Client, ids: dict[str, str], monkey
     assert "收藏已满" in page_of(reader, "/latest").text_content()
 
 
-def test_unread_alone_and_all_read_and_back(reader: httpx.Client, ids: dict[str, str]) -> None:
+def test_unread_filter_and_mark_all_read_with_undo(reader: httpx.Client, ids: dict[str, str]) -> None:
     every = titles(page_of(reader, "/topic/旅游"))
     press(reader, "read", ids["bridge"])
     left = titles(page_of(reader, "/topic/旅游?show=unread"))
@@ -121,7 +121,7 @@ def test_unread_alone_and_all_read_and_back(reader: httpx.Client, ids: dict[str,
     page = page_of(reader, answer.headers["location"])
     assert titles(page) == []
     assert "都已读过" in page.text_content()
-    assert titles(page_of(reader, "/latest?show=unread"))  # other topics are as they were
+    assert titles(page_of(reader, "/latest?show=unread"))  # other topics are unchanged
     [undo] = page.xpath("//*[contains(@class, 'told-once')]//form/@action")
     assert reader.post(undo, headers=EMPTY).status_code == 303
     assert titles(page_of(reader, "/topic/旅游?show=unread")) == left
@@ -129,7 +129,7 @@ def test_unread_alone_and_all_read_and_back(reader: httpx.Client, ids: dict[str,
     assert titles(page_of(reader, "/latest?show=unread")) == []
 
 
-def test_unread_stories_are_found_behind_many_read_ones(fresh: Store, serve, newsroom) -> None:
+def test_unread_filter_pages_past_read_stories(fresh: Store, serve, newsroom) -> None:
     made = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n * 10))[0] for n in range(95)]
     client = serve(fresh, role="reader")
     [person] = client.accounts.people.all()  # type: ignore[attr-defined]
@@ -143,9 +143,7 @@ def test_unread_stories_are_found_behind_many_read_ones(fresh: Store, serve, new
     assert seen == [f"第{n}号" for n in range(70, 95)]
 
 
-def test_starred_stories_follow_their_story_and_have_a_secret_feed(
-    reader: httpx.Client, store: Store, ids: dict[str, str], newsroom
-) -> None:
+def test_starred_stories_have_a_secret_feed(reader: httpx.Client, store: Store, ids: dict[str, str], newsroom) -> None:
     client, other = reader, next(story.id for story in store.stories(StoryFilter(limit=50)).stories if story.count == 1)
     assert "还没有收藏" in page_of(client, "/starred").text_content()
     press(client, "star", other)
@@ -167,7 +165,7 @@ def test_starred_stories_follow_their_story_and_have_a_secret_feed(
     assert page_of(client, "/starred").xpath("//p[@class='feeds']/a/@href")[0] != addresses[0]
 
 
-def test_starred_pages_meet_every_story_once(fresh: Store, serve, newsroom) -> None:
+def test_starred_list_is_paged(fresh: Store, serve, newsroom) -> None:
     made = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n * 10))[0] for n in range(65)]
     client = serve(fresh, role="reader")
     [person] = client.accounts.people.all()  # type: ignore[attr-defined]
@@ -183,7 +181,7 @@ def test_starred_pages_meet_every_story_once(fresh: Store, serve, newsroom) -> N
         assert titles(page_of(client, f"/starred?before={wrong}")) is not None
 
 
-def test_searches_are_kept_found_again_renamed_and_removed(reader: httpx.Client) -> None:
+def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
     page = page_of(reader, "/search?q=峡谷&topic=旅游&when=month")
     [asked] = page.xpath("//form[@class='keep']/input[@name='asked']/@value")
     answer = reader.post("/searches", data={"asked": asked, "name": "峡谷游 <b>"})
@@ -209,7 +207,7 @@ def test_searches_are_kept_found_again_renamed_and_removed(reader: httpx.Client)
     assert reader.post("/searches", data={"asked": "q="}).status_code == 400
 
 
-def test_a_search_that_has_no_room_any_more_is_told_so(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undo_is_refused_when_searches_are_full(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marks, "MAX_SEARCHES", 1)
     reader.post("/searches", data={"asked": "q=峡谷", "name": "一"})
     [search] = page_of(reader, "/searches").xpath("//input[@name='search']/@value")
@@ -220,7 +218,7 @@ def test_a_search_that_has_no_room_any_more_is_told_so(reader: httpx.Client, mon
     assert page_of(reader, "/searches").xpath("string(//ul[@class='kept-searches']//h2)") == "二"
 
 
-def test_another_readers_searches_are_his(serve, store: Store) -> None:
+def test_saved_searches_are_private(serve, store: Store) -> None:
     one, two = serve(store, role="reader"), serve(store, role="reader")
     two.cookies.clear()
     one.post("/searches", data={"asked": "q=峡谷", "name": "我的"})

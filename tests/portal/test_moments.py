@@ -1,4 +1,4 @@
-"""Times as people say them."""
+"""Relative times, dates and durations."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ EN = Clock(NOW, ZoneInfo("Europe/London"), "en", translations("en"))
         (timedelta(minutes=-3), "5月20日", "May 20"),
     ],
 )
-def test_a_distance_within_a_day_then_the_date(before: timedelta, zh: str, en: str) -> None:
+def test_relative_time_within_a_day_then_date(before: timedelta, zh: str, en: str) -> None:
     assert (ZH.ago(NOW - before), EN.ago(NOW - before)) == (zh, en)
 
 
-def test_days_begin_at_midnight_of_the_portals_zone() -> None:
+def test_days_begin_at_midnight_in_the_portals_zone() -> None:
     late = datetime(2026, 5, 19, 15, 59, tzinfo=UTC)
     assert ZH.heading(ZH.local(late).date()) == "昨天"
     assert ZH.heading(ZH.local(late + timedelta(minutes=1)).date()) == "今天"
@@ -40,7 +40,7 @@ def test_days_begin_at_midnight_of_the_portals_zone() -> None:
     assert EN.heading(date(2026, 5, 18)) == "Mon, May 18"
 
 
-def test_the_edges_of_the_calendar_are_no_error() -> None:
+def test_extreme_dates_are_formatted() -> None:
     for moment in (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)):
         assert ZH.ago(moment)
         assert ZH.full(moment)
@@ -48,5 +48,5 @@ def test_the_edges_of_the_calendar_are_no_error() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0, "0:00"), (218, "3:38"), (3723, "1:02:03"), (-5, "0:00")])
-def test_how_long_a_run_lasted(seconds: int, told: str) -> None:
+def test_duration_of_a_run(seconds: int, told: str) -> None:
     assert ZH.lasted(NOW, NOW + timedelta(seconds=seconds)) == told

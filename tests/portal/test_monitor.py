@@ -1,4 +1,4 @@
-"""The monitor: figures by day, what crawls met, the machine, the log without secrets, and what Prometheus reads."""
+"""The monitor: daily figures, crawls, the machine, the log without secrets, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -56,41 +56,41 @@ def editor(serve: Any, store: Store, index: Any, settings: Sources, daily: Daily
 
 
 @pytest.mark.parametrize("days", ["7", "30", "90", "365", "", "x", "-1", "99999999999"])
-def test_figures_of_every_range(editor: httpx.Client, days: str) -> None:
+def test_daily_figures_of_every_range(editor: httpx.Client, days: str) -> None:
     answer = editor.get("/monitor", params={"days": days})
     assert answer.status_code == 200
     assert answer.text.count("<rect ") == (int(days) if days in ("7", "30", "90", "365") else 30)
     assert "云岭晚报" in answer.text
 
 
-def test_totals_are_those_of_the_store(editor: httpx.Client, store: Store) -> None:
+def test_totals_equal_the_store(editor: httpx.Client, store: Store) -> None:
     page = editor.get("/monitor?days=365").text
     totals = page.partition('<dl class="totals">')[2].partition("</dl>")[0]
     assert f"<dd>{store.tally().articles}</dd>" in totals
 
 
-def test_what_crawls_met_as_the_paper_tells_it(editor: httpx.Client) -> None:
+def test_crawl_and_failure_figures(editor: httpx.Client) -> None:
     assert "baidu_news（搜索引擎）" in editor.get("/monitor/crawls?days=7").text
     page = editor.get("/monitor/failures?days=7").text
     assert 'data-cause="timeout"' in page
     assert "blocked: captcha" in page
 
 
-def test_without_sums_the_monitor_says_so(serve: Any, store: Store, index: Any, settings: Sources) -> None:
+def test_monitor_works_without_daily_sums(serve: Any, store: Store, index: Any, settings: Sources) -> None:
     assert serve(store, index, settings, role="editor").get("/monitor").status_code == 200
 
 
-def test_liveness_tells_nothing_else(serve: Any, store: Store, settings: Sources) -> None:
+def test_health_probes_reveal_nothing(serve: Any, store: Store, settings: Sources) -> None:
     nobody: httpx.Client = serve(store, None, settings)
     assert nobody.get("/healthz").text == "ok\n"
     assert nobody.get("/readyz").text == "ok\n"
 
 
-def test_readiness_needs_the_store(serve: Any, tmp_path: Path, settings: Sources) -> None:
+def test_readiness_requires_the_store(serve: Any, tmp_path: Path, settings: Sources) -> None:
     from newsportal.errors import StoreUnavailable
 
     class Away:
-        """A store whose server is away."""
+        """Store whose server is down."""
 
         def __getattr__(self, name: str) -> Any:
             def refused(*_: object, **__: object) -> Any:
@@ -105,7 +105,7 @@ def test_readiness_needs_the_store(serve: Any, tmp_path: Path, settings: Sources
     assert serve(Away(), None, settings).get("/healthz").status_code == 200
 
 
-def test_prometheus_reads_the_metrics(editor: httpx.Client, store: Store) -> None:
+def test_metrics_are_readable_by_prometheus(editor: httpx.Client, store: Store) -> None:
     editor.get("/topic/旅游")
     editor.get("/topic/没有")
     editor.get("/story/none")
@@ -126,7 +126,7 @@ def test_prometheus_reads_the_metrics(editor: httpx.Client, store: Store) -> Non
     assert families["process_resident_memory_bytes"].samples[0].value > 0
 
 
-def test_the_last_run_is_one_that_ended_while_workers_crawl(serve: Any, tmp_path: Path, settings: Sources) -> None:
+def test_last_run_is_a_finished_one(serve: Any, tmp_path: Path, settings: Sources) -> None:
     began = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
     with closing(empty_store(tmp_path / "x.db")) as store:
         client: httpx.Client = serve(store, None, settings, role="editor")
@@ -139,7 +139,7 @@ def test_the_last_run_is_one_that_ended_while_workers_crawl(serve: Any, tmp_path
         assert "\nnewsportal_last_run_timestamp_seconds " in client.get("/metrics").text
 
 
-def test_metrics_tell_when_the_last_backup_was(serve: Any, tmp_path: Path) -> None:
+def test_metrics_have_time_of_last_backup(serve: Any, tmp_path: Path) -> None:
     known = Sources.model_validate({"store": f"sqlite:///{tmp_path / 'x.db'}"})
     with closing(empty_store(tmp_path / "x.db")) as store:
         client: httpx.Client = serve(store, None, known, role="editor")
@@ -149,11 +149,11 @@ def test_metrics_tell_when_the_last_backup_was(serve: Any, tmp_path: Path) -> No
         assert "\nnewsportal_last_backup_timestamp_seconds 1.772352e+09\n" in client.get("/metrics").text
 
 
-def test_metrics_are_named_as_prometheus_asks(editor: httpx.Client) -> None:
-    """prometheus.io/docs/practices/naming: base units last, counters end with total, every figure is explained."""
+def test_metric_names_follow_prometheus_conventions(editor: httpx.Client) -> None:
+    """prometheus.io/docs/practices/naming: the base unit is the suffix, counters end with total, every metric is documented."""
     answer = editor.get("/metrics", headers={"accept": "application/openmetrics-text; version=1.0.0"})
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
-    families = list(openmetrics.text_string_to_metric_families(answer.text))  # which is strict about the form
+    families = list(openmetrics.text_string_to_metric_families(answer.text))  # a strict parser
     assert len({family.name for family in families}) == len(families) > 15
     for family in families:
         assert re.fullmatch(r"(?:newsportal|process)(?:_[a-z]+)+", family.name), family.name
@@ -165,12 +165,12 @@ def test_metrics_are_named_as_prometheus_asks(editor: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("way", "role", "status"), [("open", None, 200), ("token", None, 401), ("token", "reader", 403), ("off", "editor", 404)]
 )
-def test_who_may_read_the_metrics(serve: Any, store: Store, index: Any, way: str, role: str | None, status: int) -> None:
+def test_access_to_metrics(serve: Any, store: Store, index: Any, way: str, role: str | None, status: int) -> None:
     settings = Sources.model_validate({"portal": {"metrics": way}, "alerts": {"enabled": False}})
     assert serve(store, index, settings, role=role).get("/metrics").status_code == status
 
 
-def test_pages_that_readers_share_are_counted_as_well(serve: Any, store: Store) -> None:
+def test_cached_pages_are_counted(serve: Any, store: Store) -> None:
     portal = serve(store, None, role="editor")
     with httpx.Client(base_url=portal.base_url, timeout=600) as anybody:
         for _ in range(3):
@@ -185,7 +185,7 @@ def test_pages_that_readers_share_are_counted_as_well(serve: Any, store: Store) 
     assert counted == {"/latest": 1, "shared": 2, "none": 1}
 
 
-def test_figures_stay_few_whatever_is_asked() -> None:
+def test_number_of_metrics_is_bounded() -> None:
     meter = Meter(now=lambda: 60.0)
     for number in range(1000):
         meter.saw(f"M{number}", "none", 404, 0.001)
@@ -194,7 +194,7 @@ def test_figures_stay_few_whatever_is_asked() -> None:
     assert meter.minutes()[-1] == {"4xx": 1000}
 
 
-def test_machine_and_log(editor: httpx.Client) -> None:
+def test_system_page_shows_log_without_secrets(editor: httpx.Client) -> None:
     logging.getLogger("newsportal.something").warning("cannot reach https://me:geheim@host/x?token=geheim \x1b[31mred <script>")
     page = editor.get("/monitor/system").text
     assert "cannot reach" in page
@@ -205,7 +205,7 @@ def test_machine_and_log(editor: httpx.Client) -> None:
     assert "cannot reach" not in editor.get("/monitor/log?level=ERROR").text
 
 
-def test_a_crawl_shows_its_log_and_what_each_source_took(editor: httpx.Client, store: Store, settings: Sources) -> None:
+def test_run_page_shows_log_and_time_per_source(editor: httpx.Client, store: Store, settings: Sources) -> None:
     at = datetime(2026, 5, 20, 10, tzinfo=UTC)
     rows = (SourceReport("feed:甲", entries=1, new=1, seconds=75.0), SourceReport("feed:乙", entries=1))
     store.save_run(Run("20260520-100000-5f1c0a2b-rss", at, at + timedelta(seconds=90), "finished", ("rss",), rows))
@@ -226,15 +226,15 @@ def test_a_crawl_shows_its_log_and_what_each_source_took(editor: httpx.Client, s
     assert editor.get(f"/api/v1/runs/{other}/log").json()["error"]["code"] == "no-log"
 
 
-def test_crawls_at_work_are_told_with_their_rates(serve: Any, store: Store, index: Any, settings: Sources, newsroom: ModuleType) -> None:
+def test_running_crawls_are_shown_with_rates(serve: Any, store: Store, index: Any, settings: Sources, newsroom: ModuleType) -> None:
     begun = newsroom.NOW - timedelta(minutes=4)
     report = (SourceReport("feed:甲", fetched=50, stored=30, failed={"timeout": 2}, list_failed={"dns": 1}),)
     store.save_run(Run("20260520-100000-aaaa0001-hub", begun, spiders=("hub",), sources=report))
-    store.save_run(Run("20260510-100000-aaaa0002-hub", begun - timedelta(days=3), spiders=("hub",)))  # it died without a word
+    store.save_run(Run("20260510-100000-aaaa0002-hub", begun - timedelta(days=3), spiders=("hub",)))  # crashed without ending its report
     waits = Queues("queue.db", (QueueRow("hub", 7, 0, 1, 0, 1),), aside=(AsideRow("hub", "f00", "https://a.example/", "died", begun),))
     client = serve(store, index, settings, role="editor", queues=lambda: waits)
     shown = client.get("/monitor/crawls").text
-    assert "feed:甲" not in shown  # sources are called as people call them
+    assert "feed:甲" not in shown  # sources are shown by their display names
     assert "甲（订阅源）" in shown
     rows = lxml_html.document_fromstring(shown).xpath("//tr[@data-run]")
     assert [[cell.text_content() for cell in row[1:]] for row in rows] == [["hub", "50", "12.5", "30", "3"]]
@@ -248,7 +248,7 @@ def test_crawls_at_work_are_told_with_their_rates(serve: Any, store: Store, inde
     assert serve(store, index, settings, role="editor").get("/api/v1/monitor/queues").status_code == 404
 
 
-def test_requests_that_were_set_aside_are_tried_again_or_forgotten(serve: Any, store: Store, settings: Sources) -> None:
+def test_requests_set_aside_are_retried_or_dropped(serve: Any, store: Store, settings: Sources) -> None:
     asked: list[str] = []
 
     def settle(way: str) -> int:
@@ -274,8 +274,8 @@ def test_requests_that_were_set_aside_are_tried_again_or_forgotten(serve: Any, s
     assert serve(store, None, settings, role="editor").post("/monitor/aside", data={"do": "drop"}).status_code == 404
 
 
-def test_no_file_is_read_that_is_no_log(editor: httpx.Client, folder: Path) -> None:
-    """threats F: path traversal."""
+def test_only_log_files_are_readable(editor: httpx.Client, folder: Path) -> None:
+    """Path traversal (threat group F)."""
     jobs = folder / "jobs"
     jobs.mkdir(exist_ok=True)
     (jobs / "a1.log").write_text("2026-05-20 10:00:00 [scrapy.core] ERROR: crawl failed\nTraceback: more\n", "utf-8")
@@ -298,11 +298,11 @@ def test_no_file_is_read_that_is_no_log(editor: httpx.Client, folder: Path) -> N
         "token np_geheim-1-2-3-4",
     ],
 )
-def test_secrets_never_come_out(text: str) -> None:
+def test_secrets_are_redacted(text: str) -> None:
     assert "geheim-1" not in harmless(text)
 
 
-def test_the_ring_is_bounded_and_traces_are_one_line() -> None:
+def test_log_buffer_is_bounded_and_has_one_line_per_record() -> None:
     ring = LogBuffer(5)
     logger = logging.Logger("x")
     logger.addHandler(ring)
@@ -315,14 +315,14 @@ def test_the_ring_is_bounded_and_traces_are_one_line() -> None:
     assert [line.text for line in chosen(lines, "ERROR", None, 10)] == [lines[-1].text]
 
 
-def test_the_end_of_a_large_log_is_read(tmp_path: Path) -> None:
+def test_tail_of_large_log(tmp_path: Path) -> None:
     file = tmp_path / "a.log"
     file.write_text("".join(f"2026-05-20 10:00:00 [scrapy] INFO: line {number}\n" for number in range(20_000)), "utf-8")
     lines = tail(file, 3)
     assert [line.text for line in lines] == ["line 19997", "line 19998", "line 19999"]
 
 
-def test_each_page_of_the_monitor_leads_to_the_others(editor: httpx.Client) -> None:
+def test_monitor_pages_link_to_each_other(editor: httpx.Client) -> None:
     pages = ["/monitor", "/monitor/crawls", "/monitor/failures", "/monitor/reading", "/monitor/system"]
     for page in pages:
         document = lxml_html.document_fromstring(editor.get(page).text)

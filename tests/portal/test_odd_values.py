@@ -1,4 +1,4 @@
-"""Values that no page of ours sends: each is answered, never with a crash."""
+"""Values that the portal's own pages never send: each request is answered without a crash."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from newsportal.sources import load
 from newsportal.store.store import Store
 
 HUGE = "9" * 5000
-"""More digits than Python turns into a number."""
+"""More digits than Python converts to an integer."""
 
 SOURCES = """
 topics: [{name: 旅游}]
@@ -38,7 +38,7 @@ def admin(serve: Callable[..., httpx.Client], newsroom: ModuleType, store: Store
 
 @pytest.mark.parametrize("path", ["/corpora/categories", "/schedule", "/sources", "/search?q=a", "/audit", "/monitor"])
 @pytest.mark.parametrize("number", [HUGE, "-1", "0", "²", "١", "1e9"], ids=["huge", "negative", "zero", "raised", "arabic", "float"])
-def test_a_page_that_is_no_number(admin: httpx.Client, path: str, number: str) -> None:
+def test_invalid_page_number(admin: httpx.Client, path: str, number: str) -> None:
     for name in ("page", "before", "days"):
         assert admin.get(path, params={name: number, "q": "a"}).status_code == 200
 
@@ -60,13 +60,13 @@ def test_a_page_that_is_no_number(admin: httpx.Client, path: str, number: str) -
         ("/api/v1/editing/articles", f"{-(10**14)}~a"),
     ],
 )
-def test_a_cursor_that_is_none(admin: httpx.Client, path: str, cursor: str) -> None:
+def test_invalid_cursor(admin: httpx.Client, path: str, cursor: str) -> None:
     answer = admin.get(path, params={"cursor": cursor, **({"q": "a"} if "search" in path else {})})
     assert answer.status_code in (200, 400), answer.text
 
 
 @pytest.mark.parametrize("published", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)], ids=["first", "last"])
-def test_dates_at_the_ends_of_the_calendar(
+def test_extreme_publication_dates(
     serve: Callable[..., httpx.Client], newsroom: ModuleType, fresh: Store, tmp_path: Path, published: datetime
 ) -> None:
     url = "https://a.example/1"

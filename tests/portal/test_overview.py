@@ -1,4 +1,4 @@
-"""The topic page in numbers, similar stories, and what a story's page offers."""
+"""Figures of a topic page, similar stories, and functions of a story page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from newsportal.search.base import Index
 from newsportal.store.store import Store
 
 
-def test_a_topic_shows_its_days_sites_and_categories(client: httpx.Client) -> None:
+def test_topic_page_shows_days_sites_and_categories(client: httpx.Client) -> None:
     page = lxml_html.document_fromstring(client.get("/topic/旅游").text)
     [drawn] = page.xpath("//figure[@class='curve-days']//*[name()='svg']")
     assert drawn.get("aria-label").endswith(tuple("123456789"))
@@ -25,15 +25,15 @@ def test_a_topic_shows_its_days_sites_and_categories(client: httpx.Client) -> No
     for site in sites[:2]:
         narrowed = lxml_html.document_fromstring(client.get(site.get("href")).text)
         assert narrowed.xpath("//*[contains(@class, 'headline')]")
-        assert not narrowed.xpath("//figure")  # a part has no curve
+        assert not narrowed.xpath("//figure")  # filtered lists have no chart
     assert not lxml_html.document_fromstring(client.get("/latest").text).xpath("//figure")
 
 
-def test_without_search_a_topic_is_a_list(serve, store: Store) -> None:
+def test_topic_page_without_index_is_a_list(serve, store: Store) -> None:
     assert "云岭峡谷" in serve(store, None).get("/topic/旅游").text
 
 
-def test_a_story_leads_to_others_on_its_subject(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_story_links_to_similar_stories(client: httpx.Client, ids: dict[str, str]) -> None:
     texts = [client.get(f"/story/{id}").text for name, id in ids.items() if name != "repost"]
     found = [lxml_html.document_fromstring(text).xpath("//section[@aria-labelledby='similar-name']//h3/a/@href") for text in texts]
     assert any(found)
@@ -43,7 +43,7 @@ def test_a_story_leads_to_others_on_its_subject(client: httpx.Client, ids: dict[
         assert len(links) == len(set(links)) <= 4
 
 
-def test_the_size_of_type_is_set_from_the_story(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_text_size_is_set_on_story_page(client: httpx.Client, ids: dict[str, str]) -> None:
     path = f"/story/{ids['bridge']}"
     form = lxml_html.document_fromstring(client.get(path).text).xpath("//form[@class='sizes']")[0]
     answer = client.get("/settings", params={"size": "large", "next": form.xpath(".//input/@value")[0]})
@@ -56,11 +56,11 @@ def test_the_size_of_type_is_set_from_the_story(client: httpx.Client, ids: dict[
 @pytest.mark.parametrize(
     ("text", "told"), [("", 0), ("。", 0), ("短讯", 1), ("字" * 4_000, 10), ("word " * 2_380, 10), ("字" * 2_000 + "word " * 1_190, 10)]
 )
-def test_minutes_to_read(text: str, told: int) -> None:
+def test_reading_time_in_minutes(text: str, told: int) -> None:
     assert minutes(text) == told
 
 
-def test_the_highest_day_is_as_high_as_the_drawing() -> None:
+def test_bars_are_scaled_to_the_maximum() -> None:
     days = [(date(2026, 5, 1) + timedelta(days=number), count) for number, count in enumerate((0, 1, 1000))]
     drawn = bars(days)
     assert [bar.tall for bar in drawn] == [0, 2, HEIGHT]
@@ -70,7 +70,7 @@ def test_the_highest_day_is_as_high_as_the_drawing() -> None:
     assert width([]) == 0
 
 
-def test_what_is_kept_is_made_anew_in_time_and_bounded() -> None:
+def test_ttl_cache_expires_and_is_bounded() -> None:
     clock, made = [0.0], []
     kept: TtlCache[int] = TtlCache(10, 2, lambda: clock[0])
 
@@ -84,7 +84,7 @@ def test_what_is_kept_is_made_anew_in_time_and_bounded() -> None:
     assert [kept.get(key, make) for key in ("b", "c", "b", "a")] == [3, 4, 3, 5]
 
 
-def test_a_search_that_is_away_costs_no_page(serve, store: Store, index: Index, ids: dict[str, str]) -> None:
+def test_pages_work_without_search(serve, store: Store, index: Index, ids: dict[str, str]) -> None:
     from newsportal.errors import SearchError
 
     class Broken:

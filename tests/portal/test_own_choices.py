@@ -1,4 +1,4 @@
-"""A reader's own topics in his order, what does not interest him, and choices that follow an account from browser to browser."""
+"""Preferences of readers: chosen topics and their order, dismissed stories, and settings that follow the account between browsers."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def test_topics_are_chosen_and_ordered(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("up", "down", "outcome"), [("b", None, "bac"), (None, "b", "acb"), ("a", None, "abc"), (None, "c", "abc"), ("x", None, "abc")]
 )
-def test_a_topic_moves_a_place(up: str | None, down: str | None, outcome: str) -> None:
+def test_topic_moves_by_one_position(up: str | None, down: str | None, outcome: str) -> None:
     assert "".join(moved(list("abc"), up, down)) == outcome
 
 
 @pytest.mark.parametrize("cookie", ["", "|", "%", "没有", "a" * 9000, "<script>"])
-def test_whatever_the_cookie_says_there_are_topics(cookie: str) -> None:
+def test_invalid_cookie_keeps_default_topics(cookie: str) -> None:
     assert preferences({"topics": cookie}).own(["旅游"]) == ["旅游"]
     assert Preferences().topics == ()
 
 
-def test_choices_follow_the_account(serve: Callable[..., httpx.Client], fresh: Any) -> None:
+def test_preferences_follow_the_account(serve: Callable[..., httpx.Client], fresh: Any) -> None:
     client = serve(fresh, role="admin")
     here = str(client.base_url)
     client.post("/people", data={"name": "乙", "role": "reader"})
@@ -80,7 +80,7 @@ def test_choices_follow_the_account(serve: Callable[..., httpx.Client], fresh: A
     assert client.accounts.preferences.of(person.id) == {}  # type: ignore[attr-defined]
 
 
-def test_what_does_not_interest_is_not_recommended(client: httpx.Client) -> None:
+def test_dismissed_story_is_not_recommended(client: httpx.Client) -> None:
     def shown() -> list[str]:
         return [str(link) for link in page(client.get("/for-you")).xpath("//button[@name='story']/@value")]
 
@@ -92,7 +92,7 @@ def test_what_does_not_interest_is_not_recommended(client: httpx.Client) -> None
     assert client.post("/for-you/dismiss", data={"story": "../x"}, headers={"origin": str(client.base_url)}).status_code == 400
 
 
-def test_preferences_are_kept_beside_one_another() -> None:
+def test_preferences_are_stored_separately() -> None:
     accounts = open_accounts("sqlite://", hasher=CHEAP)
     accounts.preferences.keep("p", {"theme": "dark"})
     accounts.preferences.keep("p", {"lang": "en"})

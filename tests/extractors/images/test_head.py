@@ -1,4 +1,4 @@
-"""Sizes from the first bytes, and what is refused: lies, bombs, what is cut off. Pictures are made here."""
+"""Size of an image from its first bytes; misleading, oversized and truncated files are refused. Images are made here."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def answer(data: bytes) -> tuple[int, int] | str:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_format_and_size_of_a_whole_picture(format: str) -> None:
+def test_format_and_size_of_complete_image(format: str) -> None:
     assert look(made(format)) == Head(format.lower(), 301, 207, whole=True)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_half_a_picture_tells_its_size_and_that_it_is_half(format: str) -> None:
+def test_truncated_image_reports_size(format: str) -> None:
     data = made(format)
     assert look(data[: len(data) // 2]) == Head(format.lower(), 301, 207, whole=False)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_bytes_cut_anywhere_are_answered_or_refused(format: str) -> None:
+def test_any_truncation_is_read_or_refused(format: str) -> None:
     data = made(format)
     answers = {answer(data[:length]) for length in range(1, 1200, 3)}
     assert answers <= {(301, 207), "cut", "not-a-picture", "no-size"}
@@ -63,18 +63,18 @@ def test_bytes_cut_anywhere_are_answered_or_refused(format: str) -> None:
 
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"exif": turned(1)}, {"quality": 5}], ids=["VP8L", "VP8X", "VP8"])
-def test_the_three_kinds_of_webp(options: dict[str, Any]) -> None:
+def test_webp_variants(options: dict[str, Any]) -> None:
     assert look(made("WEBP", 1023, 7, **options)) == Head("webp", 1023, 7, whole=True)
 
 
-def test_a_lying_photograph_has_the_size_that_is_shown() -> None:
+def test_exif_rotation_swaps_width_and_height() -> None:
     for way, size in ((1, (301, 207)), (3, (301, 207)), (6, (207, 301)), (8, (207, 301))):
         head = look(made("JPEG", exif=turned(way)))
         assert (head.width, head.height) == size
     assert look(made("AVIF", exif=turned(6))).width == 207
 
 
-def test_progressive_and_grey_jpegs_and_rows_that_run_downwards() -> None:
+def test_progressive_and_grey_jpeg_and_top_down_bmp() -> None:
     assert look(made("JPEG", progressive=True)).width == 301
     grey = BytesIO()
     Image.new("L", (40, 30)).save(grey, "JPEG")
@@ -84,7 +84,7 @@ def test_progressive_and_grey_jpegs_and_rows_that_run_downwards() -> None:
     assert look(bytes(downwards)) == Head("bmp", 301, 207, whole=True)
 
 
-def test_a_size_behind_the_bytes_is_cut_not_broken() -> None:
+def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
     profile = b"".join(b"\xff\xe2" + struct.pack(">H", 60_002) + b"x" * 60_000 for _ in range(2))
     data = made("JPEG")
     long = data[:2] + profile + data[2:]
@@ -113,7 +113,7 @@ def test_a_size_behind_the_bytes_is_cut_not_broken() -> None:
     ],
     ids=range(15),
 )
-def test_what_is_no_picture(data: bytes, why: str) -> None:
+def test_invalid_image_is_refused(data: bytes, why: str) -> None:
     assert reason(data) == why
 
 
@@ -122,17 +122,17 @@ def png_of(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
 
 
-def test_bombs_are_refused_by_what_they_say() -> None:
+def test_declared_size_limits() -> None:
     assert reason(png_of(65_500, 65_500)) == "too-large"
     assert reason(png_of(4_000_000_000, 1)) == "too-large"
-    assert reason(png_of(40_000, 100)) == "too-large"  # a side
+    assert reason(png_of(40_000, 100)) == "too-large"  # one side is too long
     assert reason(png_of(1000, 1000), max_pixels=999_999) == "too-large"
     assert look(png_of(6000, MAX_PIXELS // 6000)).width == 6000
     assert reason(b"GIF89a\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
     assert reason(b"RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
 
 
-def test_boxes_that_run_in_circles_end() -> None:
+def test_malformed_avif_boxes_are_refused() -> None:
     start = b"\0\0\0\x14ftypavif\0\0\0\0avif"
     assert reason(start + b"\0\0\0\x00" * 2) == "cut"
     assert reason(start + b"\0\0\0\x04meta" + b"\0" * 64) == "broken"
@@ -140,7 +140,7 @@ def test_boxes_that_run_in_circles_end() -> None:
     assert reason(start + b"\0\0\0\x08free" * 50_000) == "cut"
 
 
-def test_exif_that_lies_about_its_length_is_harmless() -> None:
+def test_invalid_exif_length_is_tolerated() -> None:
     data = made("JPEG", exif=turned(6))
     at = data.index(b"Exif\0\0") + 6
     for broken in (b"\xff\xff\xff\xff", b"\0\0\0\0"):
@@ -149,7 +149,7 @@ def test_exif_that_lies_about_its_length_is_harmless() -> None:
 
 
 @pytest.mark.parametrize("filling", [b"\xff", b"\xff\x01", b"\xff\xe5\0\2"], ids=["fill bytes", "lone markers", "empty segments"])
-def test_a_jpeg_of_markers_alone_is_given_up(filling: bytes) -> None:
+def test_jpeg_of_only_markers_is_refused(filling: bytes) -> None:
     with pytest.raises(NotApplicable) as caught:
         look(b"\xff\xd8\xff\xe0\0\2" + filling * 20_000)
     assert caught.value.reason == "broken"

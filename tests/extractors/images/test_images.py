@@ -1,4 +1,4 @@
-"""Pictures: the address they show in the end, what is no picture of an article, what is written under them."""
+"""Images of an article: the URL finally displayed, images that do not belong, and captions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read(body: str, head: str = "<title>滨海新线今晨通车_滨海网</titl
         "<img data-srcset='/p.jpg 2x' src='data:image/svg+xml,x'>",
     ],
 )
-def test_the_address_that_is_shown_in_the_end(img: str) -> None:
+def test_displayed_url_is_found(img: str) -> None:
     assert [image.url for image in read(img)] == ["https://news.example/p.jpg"]
 
 
@@ -48,7 +48,7 @@ def test_the_address_that_is_shown_in_the_end(img: str) -> None:
         "<img src='javascript:alert(1)'>",
     ],
 )
-def test_marks_placeholders_and_counters_are_left_out(img: str) -> None:
+def test_logos_placeholders_and_trackers_are_left_out(img: str) -> None:
     assert read(img) == ()
 
 
@@ -70,7 +70,7 @@ def test_captions(body: str, expected: str | None) -> None:
     assert [image.caption for image in read(body)] == [expected]
 
 
-def test_a_caption_that_all_pictures_share_is_none() -> None:
+def test_caption_shared_by_all_images_is_dropped() -> None:
     assert [image.caption for image in read("<img src=/1.jpg alt=某网图片><p>a</p><img src=/2.jpg alt=某网图片>")] == [None, None]
 
 
@@ -79,18 +79,18 @@ def test_sizes_from_attributes_styles_and_names() -> None:
     assert [(image.width, image.height) for image in images] == [(640, 480), (300, None), (800, 600)]
 
 
-def test_each_picture_once_in_the_order_of_the_page() -> None:
+def test_images_are_unique_and_in_page_order() -> None:
     assert [image.url[-5:] for image in read("<img src=/2.jpg><img src=/1.jpg><img src=/2.jpg>")] == ["2.jpg", "1.jpg"]
 
 
-def test_the_picture_that_the_page_names_stands_in_for_none() -> None:
+def test_metadata_image_is_a_fallback() -> None:
     assert read("", '<meta property="og:image" content="/lead.jpg">')[0].url == "https://news.example/lead.jpg"
     told = '<script type="application/ld+json">{"@type":"NewsArticle","image":[{"@type":"ImageObject","url":"/lead.jpg"}]}</script>'
     assert read("", told)[0].url == "https://news.example/lead.jpg"
     assert read("", '<meta property="og:image" content="/logo.png">') == ()
 
 
-def test_settled_pictures_need_no_script() -> None:
+def test_settle_sets_src_of_lazy_images() -> None:
     body = dom.parse_html("<body><img src=/loading.gif data-original=/p.jpg></body>")
     settle(body, BASE)
     assert next(body.iter("img")).get("src") == "https://news.example/p.jpg"

@@ -1,4 +1,4 @@
-"""Prints: nearly equal for one picture however it was saved, far apart for others. Pictures are made up from noise and shapes."""
+"""Perceptual hashes: nearly equal for one image however it was saved, far apart for others. All images are generated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Picture = Image.Image
 
 
 def photo(seed: int, width: int = 480, height: int = 320) -> Picture:
-    """Light of several scales, and things in it."""
+    """Return noise of several scales with ellipses drawn on it."""
     chance = random.Random(seed)
     made = Image.new("L", (width, height), 128)
     for cells in (3, 6, 12, 40):
@@ -53,24 +53,24 @@ def cropped(picture: Picture, share: float) -> Picture:
 
 
 def near(change: Callable[[Picture], Picture], bits: int = SAME) -> float:
-    """The share of pictures that stay within ``bits`` of themselves."""
+    """Return the share of images whose hash changes by at most ``bits``."""
     kept = [distance(phash(one) or "", phash(change(one)) or "") <= bits for one in photos()]
     return sum(kept) / len(kept)
 
 
-def test_compressing_and_scaling_change_next_to_nothing() -> None:
+def test_compression_and_scaling_hardly_change_hash() -> None:
     assert near(lambda one: opened(saved(one, quality=20)), 6) >= 0.98
     assert near(lambda one: opened(saved(one, "WEBP", quality=50)), 6) >= 0.98
     assert near(lambda one: one.resize((160, 107)), 6) >= 0.98
     assert near(lambda one: one.resize((one.width, one.height * 9 // 10))) >= 0.98
 
 
-def test_small_crops_stay_near() -> None:
+def test_small_crops_hardly_change_hash() -> None:
     assert near(lambda one: cropped(one, 0.02)) >= 0.98
     assert near(lambda one: cropped(one, 0.05)) >= 0.9
 
 
-def test_other_pictures_are_far() -> None:
+def test_different_images_have_distant_hashes() -> None:
     prints = [phash(one) or "" for one in photos()]
     apart = [distance(one, other) for place, one in enumerate(prints) for other in prints[:place]]
     assert min(apart) > SAME
@@ -78,20 +78,20 @@ def test_other_pictures_are_far() -> None:
     assert near(lambda one: one.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) == 0
 
 
-def test_a_print_is_sixteen_digits_and_the_same_for_the_same_bytes() -> None:
+def test_hash_has_sixteen_digits_and_is_deterministic() -> None:
     data = saved(photos()[0], quality=80)
     assert print_of(data) == print_of(data)
     assert len(print_of(data) or "") == 16
     assert distance("0" * 16, "f" * 16) == 64
 
 
-def test_a_flat_picture_has_none() -> None:
+def test_uniform_image_has_no_hash() -> None:
     assert print_of(saved(Image.new("RGB", (300, 200), "white"))) is None
     clear = Image.new("RGBA", (300, 200), (0, 0, 0, 0))
-    assert print_of(saved(clear, "PNG")) is None  # transparent is white, whatever lies beneath
+    assert print_of(saved(clear, "PNG")) is None  # transparent pixels count as white, whatever their colour
 
 
-def test_turned_by_its_exif_is_the_picture_that_is_shown() -> None:
+def test_exif_rotation_is_applied_before_hashing() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     lying = saved(photos()[1].transpose(Image.Transpose.ROTATE_90), exif=exif)  # type: ignore[arg-type]
@@ -99,11 +99,11 @@ def test_turned_by_its_exif_is_the_picture_that_is_shown() -> None:
 
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
-def test_every_format_has_a_print(format: str) -> None:
+def test_every_format_is_hashed(format: str) -> None:
     assert distance(print_of(saved(photos()[2], format)) or "", phash(photos()[2]) or "") <= SAME
 
 
-def test_what_cannot_be_decoded_is_refused() -> None:
+def test_undecodable_image_is_refused() -> None:
     data = saved(photos()[3])
     with pytest.raises(NotApplicable, match="broken"):
         print_of(data[: len(data) // 2])

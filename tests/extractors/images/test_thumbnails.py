@@ -1,4 +1,4 @@
-"""Pictures written anew: pixels alone, upright, bounded."""
+"""Rewritten images hold only pixels, are upright and of limited size."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
 
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
-def test_every_format_becomes_a_small_jpeg(format: str) -> None:
+def test_every_format_becomes_a_jpeg_thumbnail(format: str) -> None:
     made = rewritten(saved(noise(1200, 800), format), THUMB_SIDE)
     head = look(made.body)
     assert (made.type, head.format, head.width, head.height) == ("image/jpeg", "jpeg", 480, 320)
     assert (made.width, made.height) == (480, 320)
 
 
-def test_a_small_picture_is_not_made_larger() -> None:
+def test_small_image_is_not_enlarged() -> None:
     assert rewritten(saved(noise(200, 100), "PNG"), THUMB_SIDE).width == 200
 
 
-def test_it_stands_upright_and_carries_nothing() -> None:
+def test_rotation_is_applied_and_metadata_removed() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     exif[0x010E] = "geheim"
@@ -50,7 +50,7 @@ def test_it_stands_upright_and_carries_nothing() -> None:
         assert set(shown.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density", "progressive", "progression"}
 
 
-def test_what_hides_behind_a_picture_is_gone() -> None:
+def test_data_appended_to_image_is_removed() -> None:
     script = b"<script>alert(1)</script>"
     text = PngImagePlugin.PngInfo()
     text.add_text("comment", script.decode())
@@ -59,7 +59,7 @@ def test_what_hides_behind_a_picture_is_gone() -> None:
         assert b"script" not in rewritten(data, FULL_SIDE).body
 
 
-def test_transparent_parts_stay_transparent() -> None:
+def test_transparency_is_kept() -> None:
     picture = noise(300, 200, "RGBA")
     picture.putalpha(Image.linear_gradient("L").resize((300, 200)))
     made = rewritten(saved(picture, "PNG"), THUMB_SIDE)
@@ -71,7 +71,7 @@ def test_transparent_parts_stay_transparent() -> None:
     assert rewritten(palette, THUMB_SIDE).type == "image/webp"
 
 
-def test_a_long_picture_keeps_its_width() -> None:
+def test_tall_image_keeps_its_width() -> None:
     data = saved(noise(640, 6400), "JPEG")
     assert (rewritten(data, FULL_SIDE).width, rewritten(data, FULL_SIDE).height) == (640, 6400)
     assert rewritten(data, THUMB_SIDE).height == 480
@@ -86,13 +86,13 @@ def png(width: int, height: int, *more: bytes, rows: bytes = b"") -> bytes:
     return b"\x89PNG\r\n\x1a\n" + header + b"".join(more) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
-def test_bombs_are_refused_before_they_are_decoded() -> None:
+def test_bombs_are_refused_before_decoding() -> None:
     text = chunk(b"zTXt", b"a\0\0" + zlib.compress(b"\0" * 50_000_000))
     for data, reason in (
         (png(65_500, 65_500), "too-large"),
         (png(300, 200, text), "broken"),  # CVE-2014-9601
         (png(300, 200, *[text] * 20), "broken"),
-        (png(9000, 6000, rows=b"\0" * 100), "broken"),  # it says much and has little
+        (png(9000, 6000, rows=b"\0" * 100), "broken"),  # large declared size, little data
         (saved(noise(300, 200), "JPEG")[:5000], "broken"),
         (b"<svg onload=alert(1)>", "svg"),
         (b"%!PS-Adobe-3.0 EPSF-3.0\n(id) system", "not-a-picture"),
@@ -103,7 +103,7 @@ def test_bombs_are_refused_before_they_are_decoded() -> None:
 
 
 @pytest.mark.slow
-def test_a_file_whose_two_sizes_differ_is_measured_where_it_is_decoded() -> None:
+def test_decoded_size_is_checked_when_header_differs() -> None:
     small, large = saved(noise(64, 64), "WEBP"), saved(noise(4000, 3000), "WEBP", quality=1)
     canvas = b"VP8X" + struct.pack("<I", 10) + b"\0\0\0\0" + (63).to_bytes(3, "little") * 2  # says 64 × 64
     lying = b"WEBP" + canvas + large[12:]
@@ -114,7 +114,7 @@ def test_a_file_whose_two_sizes_differ_is_measured_where_it_is_decoded() -> None
     assert rewritten(small, THUMB_SIDE, max_pixels=1_000_000).width == 64
 
 
-def test_of_a_moving_picture_the_first_frame() -> None:
+def test_first_frame_of_animation_is_used() -> None:
     frames = [Image.new("RGB", (300, 200), colour) for colour in ("red", "blue", "green")]
     data = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
     with Image.open(BytesIO(rewritten(data, THUMB_SIDE).body)) as shown:

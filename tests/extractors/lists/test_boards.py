@@ -1,4 +1,4 @@
-"""Hot lists read by rules, and what sites write in place of one."""
+"""Hot lists read by rules, and invalid answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", list(presets()))
-def test_a_preset_reads_an_answer_of_its_form(name: str) -> None:
+def test_preset_reads_its_answer(name: str) -> None:
     given = {key: value for key, value in presets()[name].items() if key != "url"}
     rules = BoardRules(**given)  # type: ignore[arg-type]
     for key in given.keys() - {"format"}:
@@ -50,7 +50,7 @@ def test_a_preset_reads_an_answer_of_its_form(name: str) -> None:
     assert (first.title, first.url, first.rank, first.heat) == EXPECTED[name]
 
 
-def test_ranks_are_the_board_s_or_the_order_and_each_address_counts_once() -> None:
+def test_rank_falls_back_to_order_and_urls_are_unique() -> None:
     rules = BoardRules("json", "[]", "t", "u", rank="r", limit=3)
     rows = [
         {"t": "甲", "u": "/1", "r": 7},
@@ -74,7 +74,7 @@ def test_ranks_are_the_board_s_or_the_order_and_each_address_counts_once() -> No
         {"data": {"a": 1}},
     ],
 )
-def test_what_is_no_board_is_not_applicable(body: Any) -> None:
+def test_invalid_answer_is_not_applicable(body: Any) -> None:
     with pytest.raises(NotApplicable, match=r"no item|no JSON") as caught:
         read_board(page(body), ROWS)
     assert caught.value.reason == "no-entries"
@@ -83,7 +83,7 @@ def test_what_is_no_board_is_not_applicable(body: Any) -> None:
 @pytest.mark.parametrize(
     "link", ["javascript:alert(1)", "file:///etc/passwd", "http://[", "http://a:99999/", "", None, True, ["https://a/"]]
 )
-def test_an_entry_without_an_address_of_the_web_is_passed_over(link: Any) -> None:
+def test_entry_without_web_url_is_skipped(link: Any) -> None:
     rows = [{"t": "坏", "u": link}, {"t": "好", "u": "https://a.example/"}]
     assert [one.title for one in read_board(page(rows), BoardRules("json", "[]", "t", "u"))] == ["好"]
 
@@ -92,11 +92,11 @@ def test_an_entry_without_an_address_of_the_web_is_passed_over(link: Any) -> Non
     ("text", "number"),
     [("1,204", 1204), ("356 万热度", 3_560_000), ("12.3k", 12_300), ("1.5亿", 150_000_000), ("热", None), (None, None), ("9" * 400, None)],
 )
-def test_a_heat_is_read_with_its_scale(text: str | None, number: float | None) -> None:
+def test_heat_is_parsed_with_its_unit(text: str | None, number: float | None) -> None:
     assert number_of(text) == (None if number is None else pytest.approx(number))
 
 
-def test_a_rule_that_is_none_is_refused() -> None:
+def test_invalid_rule_is_refused() -> None:
     for rule, format in (("data[", "json"), ("ol >", "html"), ("//[", "html")):
         with pytest.raises(ValueError, match="not a"):
             check(rule, format)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Further pages of a list are found, and numbers that are no pager are left alone."""
+"""Further pages of a list; numbers that are not a pager are ignored."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def pages(html: str, url: str = URL) -> list[str]:
     return [found.removeprefix("http://news.hedong.example") for found in next_pages(dom.from_text(html, url))]
 
 
-def test_next_comes_first_then_the_numbers() -> None:
+def test_next_page_precedes_numbered_pages() -> None:
     html = '<p><a href="p3.html">3</a> <a href="p4.html">4</a> <a href="p2.html">2</a> <a href="p3.html">下一页</a></p>'
     assert pages(html, "http://news.hedong.example/guonei/p2.html") == ["/guonei/p3.html", "/guonei/p4.html"]
 
 
-def test_a_channel_and_a_board() -> None:
+def test_channel_and_board_pagers() -> None:
     channel = dom.from_text((PAGES / "channel.html").read_text("utf-8"), URL)
     assert [url.rpartition("/")[2] for url in next_pages(channel)] == ["index_2.html", "index_3.html", "index_4.html"]
     board = dom.from_text((PAGES / "board.html").read_text("utf-8"), "http://bbs.hedong.example/forum-9-1.html")
@@ -48,6 +48,6 @@ def test_forms_of_pagers(html: str, found: list[str]) -> None:
     assert pages(html) == found
 
 
-def test_a_pager_without_end_is_cut() -> None:
+def test_pages_are_limited() -> None:
     html = '<div class="pager">' + "".join(f'<a href="index_{number}.html">{number}</a>' for number in range(1, 500)) + "</div>"
     assert len(pages(html)) == MAX_PAGES

@@ -1,4 +1,4 @@
-"""Page numbers are found in addresses, and articles whose addresses merely count are not taken for pages."""
+"""Page numbers in URLs, and article URLs that are merely numbered."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SITE = "http://news.hedong.example"
         ("/%E5%8F%A4%E9%95%87/1234", "/古镇/1234_2", (None, 2)),
     ],
 )
-def test_an_address_continues_another(own: str, other: str, numbers: tuple[int | None, int | None]) -> None:
+def test_url_continues_another(own: str, other: str, numbers: tuple[int | None, int | None]) -> None:
     found = step(places(SITE + own), SITE + other)
     assert found is not None
     assert (found.here, found.there) == numbers
@@ -61,11 +61,11 @@ def test_an_address_continues_another(own: str, other: str, numbers: tuple[int |
         ("/index.html", "/index_2.html"),
     ],
 )
-def test_other_articles_and_lists_do_not(own: str, other: str) -> None:
+def test_urls_of_other_articles_and_lists_do_not_continue(own: str, other: str) -> None:
     assert step(places(SITE + own), SITE + other) is None
 
 
-def test_hosts_for_other_devices_show_the_same_pages() -> None:
+def test_mobile_hosts_are_equivalent() -> None:
     own = places("https://www.hedong.example/a/830115.html")
     assert step(own, "http://m.hedong.example/a/830115_2.html") is not None
     assert step(own, "http://bbs.hedong.example/a/830115_2.html") is None
@@ -76,13 +76,13 @@ def test_hosts_for_other_devices_show_the_same_pages() -> None:
     assert sister_step(own, "https://wap.hedong.example/Content-830116_2.html") is None
 
 
-def test_what_is_no_address_has_no_readings() -> None:
+def test_invalid_url_has_no_readings() -> None:
     assert places("http://[") == ()
     assert places("about:blank") == ()
     assert places("http://a.example/" + "a" * 5000) == ()
 
 
-def test_an_article_is_known_by_its_number_or_code() -> None:
+def test_article_id_is_the_last_number_or_code() -> None:
     assert last_id("a.example/2026/t20260312_830115") == "830115"
     assert last_id("a.example/a/406539K3") == "406539K3"
     assert last_id("a.example/a/12") is None
@@ -92,5 +92,5 @@ def test_an_article_is_known_by_its_number_or_code() -> None:
     ("form", "first"),
     [("/a/1_{}.htm", "/a/1.htm"), ("/a/1-p{}.htm", "/a/1.htm"), ("/a/page/{}/", "/a/"), ("/a/{}", "/a"), ("/a?page={}", "/a")],
 )
-def test_the_first_page_is_guessed_by_leaving_the_mark_out(form: str, first: str) -> None:
+def test_first_page_url_is_without_mark(form: str, first: str) -> None:
     assert without_mark(form) == first

@@ -1,4 +1,4 @@
-"""What scripts that draw pagers are told is read; nothing is run."""
+"""Arguments of scripts that draw pagers are read without running the scripts."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def read(script: str) -> list[tuple[int, int, str]]:
         ("var pageCount = 5; // visits", []),
     ],
 )
-def test_forms(script: str, found: list[tuple[int, int, str]]) -> None:
+def test_forms_of_script_pagers(script: str, found: list[tuple[int, int, str]]) -> None:
     assert read(script) == found
 
 
-def test_the_first_page_has_no_number() -> None:
+def test_first_page_url_has_no_number() -> None:
     pager = next(script_pagers(dom.from_text(f"<script>{NAMED}</script>")))
     assert [pager.address(index) for index in range(3)] == ["t20260312_830115.html", "t20260312_830115_1.html", "t20260312_830115_2.html"]
 
 
-def test_a_script_made_to_be_slow_is_read_in_time() -> None:
+def test_adversarial_scripts_take_bounded_time() -> None:
     with ends():
         read("var countPage = 5; " + "href=" * 11_000)
         read("createPageHTML(" * 3_000)

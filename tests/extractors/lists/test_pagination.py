@@ -1,4 +1,4 @@
-"""Every form of pager that leads to an article's next page, and all that looks like one and is none."""
+"""All forms of pagers that link to an article's next page, and similar links that do not."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_forms_of_pagers(html: str, found: list[str]) -> None:
         '<a href="830115_2.html">图</a>',
     ],
 )
-def test_what_is_no_pager_of_this_article(html: str) -> None:
+def test_other_links_are_not_a_pager(html: str) -> None:
     assert pager(html) == Pager((URL,))
 
 
@@ -107,36 +107,36 @@ def test_what_is_no_pager_of_this_article(html: str) -> None:
         ("/", '<a href="/page/2/">2</a> <a href="/page/2/">下一页</a>'),
     ],
 )
-def test_addresses_that_merely_count(own: str, html: str) -> None:
+def test_numbered_article_urls_are_not_pages(own: str, html: str) -> None:
     assert pager(html, SITE + own).next is None
 
 
 @pytest.mark.parametrize("following", ["/open-thread/2/", "/open-thread/page/2/", "/open-thread/seite-2", "/open-thread?page=2"])
-def test_what_a_head_declares_is_believed_where_no_other_article_has_such_an_address(following: str) -> None:
+def test_declared_next_link_needs_a_page_url(following: str) -> None:
     assert pager(f'<link rel="next" href="{following}">', f"{SITE}/open-thread/").next == SITE + following
 
 
-def test_a_later_page_names_what_follows_and_the_first() -> None:
+def test_later_page_has_next_and_first() -> None:
     html = '<a href="830115.html">1</a> <b>2</b> <a href="830115_3.html">3</a> <a href="830115_3.html">下一页</a>'
     found = pager(html, f"{SITE}/2026/0312/830115_2.html")
     assert found.pages == (f"{SITE}/2026/0312/830115_2.html", f"{SITE}/2026/0312/830115_3.html")
     assert found.first == URL
 
 
-def test_the_last_page_has_no_next() -> None:
+def test_last_page_has_no_next() -> None:
     html = '<a href="830115.html">1</a> <a href="830115_2.html">2</a> <b>3</b> <a href="830115_2.html">上一页</a>'
     found = pager(html, f"{SITE}/2026/0312/830115_3.html")
     assert (found.next, found.first, found.several_pages) == (None, URL, ())
 
 
-def test_a_later_page_whose_canonical_address_is_the_articles() -> None:
+def test_canonical_url_of_later_page_is_the_first() -> None:
     html = f'<link rel="canonical" href="{URL}">'
     assert pager(html, f"{SITE}/2026/0312/830115_2.html").first == URL
     assert pager(html, f"{SITE}/2026/0312/830116_2.html").first is None
     assert pager(html).first is None
 
 
-def test_addresses_that_count_from_zero() -> None:
+def test_page_urls_may_count_from_zero() -> None:
     first = pager('1 <a href="830115_1.html">2</a> <a href="830115_1.html">下一页</a>', f"{SITE}/2026/0312/830115_0.html")
     assert first.next == f"{SITE}/2026/0312/830115_1.html"
     assert first.first is None
@@ -150,13 +150,13 @@ def test_addresses_that_count_from_zero() -> None:
         '<a href="830115_0.html">单页阅读</a>',
     ],
 )
-def test_the_whole_on_one_page(link: str) -> None:
+def test_single_page_link_is_found(link: str) -> None:
     assert pager(f'<a href="830115_2.html">下一页</a>{link}').whole is not None
     assert pager(link).whole is None, "a page that is alone is the whole"
     assert pager('<a href="830115_2.html">下一页</a><a href="/photos/">查看全部</a>').whole is None
 
 
-def test_a_page_whose_address_is_not_known() -> None:
+def test_pager_without_known_page_url() -> None:
     found = pager('<a href="830115.html">1</a> <a href="830115_2.html">2</a> <a href="830115_2.html">下一页</a>', "about:blank")
     assert [url.rpartition("/")[2] for url in found.pages] == ["830115.html", "830115_2.html"]
     assert pager('<a href="830116.html">2</a>', "about:blank").next is None
@@ -166,25 +166,25 @@ def test_a_page_whose_address_is_not_known() -> None:
     assert pager(f'{canonical}<a href="830115_2.html">2</a>', "about:blank").pages[0] == URL
 
 
-def test_a_pager_without_end_is_cut() -> None:
+def test_pages_are_limited() -> None:
     html = "".join(f'<a href="830115_{number}.html">{number}</a>' for number in range(2, 300))
     assert len(pager(html).pages) == MAX_PAGES
 
 
-def test_a_page_of_links_is_read_in_time() -> None:
+def test_many_links_take_bounded_time() -> None:
     html = "".join(f'<a href="830115_{number % 90}.html"><b>{number % 90}</b></a>' for number in range(20_000))
     document = dom.from_text(html, URL)
     assert document.root is not None
     assert count_calls(find_pager, document) < 1_200_000, "no more links than bounds allow are compared"
 
 
-def test_links_around_half_a_page_are_read_in_time() -> None:
+def test_large_unclosed_links_take_bounded_time() -> None:
     document = dom.from_text("<a href='830115_2.html'>" * 900 + "<b>字</b>" * 50_000, URL)
     assert document.root is not None
     assert count_calls(find_pager, document) < 50_000, "a few for each of 900 links"
 
 
-def test_the_pages_of_a_thread_are_posts() -> None:
+def test_thread_urls_are_recognised() -> None:
     assert is_thread("http://bbs.hedong.example/thread-12-1-1.html")
     assert is_thread("http://hedong.example/viewthread.php?tid=3")
     assert not is_thread(URL)
@@ -201,12 +201,12 @@ def test_real_pagers(data: Path) -> None:
 
 
 REAL = [("daniel-zh", 21), ("zh-news", 1), ("magic-article", 5), ("fundus-tests", 0), ("scrapinghub", 0), ("tw-event", 0)]
-"""How many pages of each folder have a next page; every one found was looked at, and all are true."""
+"""Number of pages in each folder with a next page; each one found was checked by hand."""
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(("folder", "several"), REAL)
-def test_real_articles_of_one_page_and_of_several(data: Path, folder: str, several: int) -> None:
+def test_next_pages_of_real_articles(data: Path, folder: str, several: int) -> None:
     pages = (page for page in saved_pages(data / "extraction" / folder) if page.error is None)
     found = [find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC)))).next for page in pages]
     named = [url for url in found if url]

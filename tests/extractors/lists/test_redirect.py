@@ -1,4 +1,4 @@
-"""Redirect links of engines end where they say; what they do not say is not guessed."""
+"""Redirect links of search engines: resolved from their parameters, otherwise kept."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ ARTICLE = base64.urlsafe_b64encode(b"\x08\x13\x22\x2chttps://news.example.com/a/
         f"https://www.sogou.com/link?url={QUOTED}",
     ],
 )
-def test_the_target_stands_in_the_link(url: str) -> None:
+def test_target_is_read_from_link(url: str) -> None:
     assert resolve(url) == TARGET
     assert is_redirect(url)
     assert not needs_fetch(url)
 
 
-def test_old_google_news_ids_hold_the_address() -> None:
+def test_old_google_news_ids_are_decoded() -> None:
     assert resolve(f"https://news.google.com/rss/articles/{ARTICLE}?oc=5") == "https://news.example.com/a/1.html"
 
 
@@ -49,7 +49,7 @@ def test_old_google_news_ids_hold_the_address() -> None:
         "https://news.google.com/rss/articles/CBMiAU_yqLNpbm5lZA?oc=5",
     ],
 )
-def test_what_only_the_engine_knows_is_kept(url: str) -> None:
+def test_opaque_link_needs_a_fetch(url: str) -> None:
     assert resolve(url) == url
     assert needs_fetch(url)
     assert is_redirect(url)
@@ -69,12 +69,12 @@ def test_what_only_the_engine_knows_is_kept(url: str) -> None:
         "",
     ],
 )
-def test_what_is_no_redirect_stays(url: str) -> None:
+def test_other_links_are_unchanged(url: str) -> None:
     assert resolve(url) == url
     assert not needs_fetch(url)
 
 
-def test_wrapped_links_are_unwrapped_and_circles_end() -> None:
+def test_nested_redirects_are_limited() -> None:
     inner = "https%3A%2F%2Fduckduckgo.com%2Fl%2F%3Fuddg%3Dhttps%253A%252F%252Fa.example%252F"
     assert resolve(f"https://www.google.com/url?q={inner}") == "https://a.example/"
     deep = "https://a.example/"
@@ -83,7 +83,7 @@ def test_wrapped_links_are_unwrapped_and_circles_end() -> None:
     assert resolve(deep).startswith("https://www.google.com/url")
 
 
-def test_a_relative_redirect_is_one_even_if_the_page_has_no_address() -> None:
+def test_relative_redirect_is_recognised() -> None:
     assert is_redirect("/link?url=44aejrzSKw.")
     assert is_redirect("/url?q=https://a.example/&sa=U")
     assert not is_redirect("/news/link?url=x")
@@ -101,7 +101,7 @@ def test_a_relative_redirect_is_one_even_if_the_page_has_no_address() -> None:
         ("https://www.baidu.com/link?url=x", False),
     ],
 )
-def test_paid_clicks(url: str, advert: bool) -> None:
+def test_advertisement_links(url: str, advert: bool) -> None:
     assert is_advert(url) is advert
 
 
@@ -112,7 +112,7 @@ PATHS = st.sampled_from(["/url", "/ck/a", "/l/", "/link", "/articles/CBMi", "/RU
 
 
 @given(HOSTS, PATHS, st.text(max_size=80))
-def test_no_link_raises(host: str, path: str, rest: str) -> None:
+def test_any_link_is_accepted(host: str, path: str, rest: str) -> None:
     for url in (f"https://{host}{path}?q={rest}&u=a1{rest}&uddg={rest}", f"//{host}{path}{rest}", rest):
         target = resolve(url)
         assert target == url or target.startswith(("http://", "https://"))

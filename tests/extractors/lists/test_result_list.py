@@ -1,4 +1,4 @@
-"""Result lists are read without a template: whatever the classes are called, without navigation, paid results and related words."""
+"""Template-free reading of result lists: independent of class names; navigation, advertisements and related searches are left out."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from newsportal.text.dom import Document, from_text
 FIXTURES = Path(__file__).parent / "engines" / "fixtures"
 LAYOUTS = sorted(path.stem for path in FIXTURES.glob("*.html") if path.stem != "google_news_rss")
 
-NO_WORTH = frozenset({"google_news-front"})
-"""Without its classes this page shows only linked lines of text, like any navigation."""
+UNREADABLE_RENAMED = frozenset({"google_news-front"})
+"""Without its classes this page shows only linked lines of text, like a menu."""
 
 
 def layout(name: str) -> tuple[str, list[tuple[str, str]]]:
@@ -32,18 +32,18 @@ def found(html: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_every_layout_is_read_without_its_wrapper(name: str) -> None:
+def test_layout_is_read_without_its_wrapper(name: str) -> None:
     html, gold = layout(name)
     assert found(html) == gold
 
 
 def renamed(html: str) -> str:
-    """The page after the engine renamed all its classes and ids, as Google does every few weeks."""
+    """Return the page with all classes and ids renamed, as Google does every few weeks."""
     return re.sub(r"""\b(class|id)=(["'])(.*?)\2""", lambda match: f'{match[1]}="k{md5(match[3].encode()).hexdigest()[:6]}"', html)
 
 
-@pytest.mark.parametrize("name", [name for name in LAYOUTS if name not in NO_WORTH])
-def test_every_layout_is_read_under_new_names(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in LAYOUTS if name not in UNREADABLE_RENAMED])
+def test_layout_is_read_with_renamed_classes(name: str) -> None:
     html, gold = layout(name)
     missing = set(gold) - set(found(renamed(html)))
     assert not missing
@@ -61,7 +61,7 @@ def site_search(link: str = "/2024/{}.shtml", summary: str = "记者走访了七
     return from_text(html, "https://sou.example.cn/s?q=x")
 
 
-def test_rows_without_a_common_element_are_put_together() -> None:
+def test_rows_without_a_common_element_are_grouped() -> None:
     entries = result_list(site_search())
     assert [entry.link for entry in entries] == [f"/2024/{number}.shtml" for number in range(1, 6)]
     assert entries[4].summary == "记者走访了七家民宿，听他们算一笔细账，房租和人工一分不少。"
@@ -84,16 +84,16 @@ def test_rows_without_a_common_element_are_put_together() -> None:
     ],
     ids=["empty", "no links", "channels", "friends", "navigation", "other searches"],
 )
-def test_pages_without_a_list_have_none(html: str) -> None:
+def test_page_without_results_has_none(html: str) -> None:
     assert found(f"<html><body>{html}</body></html>") == []
 
 
-def test_numbered_articles_of_the_same_host_are_no_searches() -> None:
+def test_numbered_articles_of_same_host_are_results() -> None:
     assert len(result_list(site_search("/?p=12{}"))) == 5
     assert result_list(site_search("/?s=x&q=词{}")) == []
 
 
-def test_paid_results_are_left_out_by_their_label() -> None:
+def test_labelled_advertisements_are_left_out() -> None:
     rows = "".join(
         f'<div><h3><a href="https://a{number}.example/">关于<em>广告</em>的报道第{number}篇</a></h3><p>{"摘要文字" * 20}</p></div>'
         for number in range(4)
@@ -114,7 +114,7 @@ def test_paid_results_are_left_out_by_their_label() -> None:
         ("<p>nothing</p>", ""),
     ],
 )
-def test_whose_page_it_is_when_nobody_says(html: str, host: str) -> None:
+def test_host_is_inferred_from_page(html: str, host: str) -> None:
     assert page_host(from_text(f"<html><head></head><body>{html}</body></html>")) == host
 
 
@@ -129,7 +129,7 @@ def test_whose_page_it_is_when_nobody_says(html: str, host: str) -> None:
         ("<a>dict.cc Wörterbuch :: snow</a>", "dict.cc Wörterbuch :: snow"),
     ],
 )
-def test_titles_of_links_that_hold_more(html: str, title: str) -> None:
+def test_title_of_link_with_more_text(html: str, title: str) -> None:
     assert title_of(from_text(html).css("a")[0]) == title
 
 
@@ -144,7 +144,7 @@ def test_titles_of_links_that_hold_more(html: str, title: str) -> None:
         (None, None, None),
     ],
 )
-def test_small_print_is_taken_apart(text: str | None, site: str | None, date: str | None) -> None:
+def test_source_line_is_split_into_site_and_date(text: str | None, site: str | None, date: str | None) -> None:
     assert split_site(text) == (site, date)
 
 
@@ -161,11 +161,11 @@ def test_small_print_is_taken_apart(text: str | None, site: str | None, date: st
         (None, (None, None)),
     ],
 )
-def test_a_summary_opens_with_its_date(text: str | None, expected: tuple[str | None, str | None]) -> None:
+def test_date_before_summary_is_split_off(text: str | None, expected: tuple[str | None, str | None]) -> None:
     assert split_summary(text) == expected
 
 
-def test_what_is_a_date_and_what_only_holds_one() -> None:
+def test_dates_and_texts_containing_dates() -> None:
     assert all(map(is_date, ("2h", "23d", "昨天18:37", "- 2021-9-16", "发布于 2024-05-01", "3 hours ago")))
     assert not any(map(is_date, ("", "一", "示例日报", "2024年度报告", "iPhone 15", "5月1日起多地景区实行预约制")))
     assert date_in("示例 昨天18:37 报道") == "昨天18:37"
@@ -178,7 +178,7 @@ SOUP = st.lists(st.tuples(TAGS, st.text(max_size=30), st.booleans()), max_size=4
 
 
 @given(SOUP)
-def test_no_page_raises(soup: list[tuple[str, str, bool]]) -> None:
+def test_any_markup_is_accepted(soup: list[tuple[str, str, bool]]) -> None:
     html = "".join(f"<{tag}>{text}" + (f"</{tag.split()[0]}>" if closed else "") for tag, text, closed in soup)
     for entry in result_list(from_text(html)):
         assert entry.title

@@ -1,4 +1,4 @@
-"""CEPR: paths and their distance, ratios, smoothing and threshold by hand."""
+"""CEPR: paths and their distance, ratios, smoothing and threshold, checked by hand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_text_nodes_in_order_with_their_paths() -> None:
     ("first", "second", "distance"),
     [("div p", "div p", 0), ("div p", "div", 1), ("div p", "div h1", 1), ("div p b", "div ul li a", 3), ("", "table tr td", 3)],
 )
-def test_the_distance_of_paths_is_counted_in_tags(first: str, second: str, distance: int) -> None:
+def test_path_distance_counts_tags(first: str, second: str, distance: int) -> None:
     paths = cepr.Paths()
     ends = []
     for way in (first, second):
@@ -59,7 +59,7 @@ def test_path_ratios() -> None:
     assert ratios[paths.below(0, "h1")] == 0  # no marks, no deviation
 
 
-def test_neighbours_of_another_path_count_less() -> None:
+def test_neighbours_on_other_paths_count_less() -> None:
     paths, nodes = read("<p>一</p><p>二</p><div><b>三</b></div>")
     side, centre = exp(-0.5) / (1 + 2 * exp(-0.5)), 1 / (1 + 2 * exp(-0.5))
     assert cepr.smooth(nodes, [10, 20, 40], paths) == pytest.approx(
@@ -76,7 +76,7 @@ def test_the_threshold() -> None:
     assert cepr.threshold([]) == 0
 
 
-def test_the_article_is_what_stands_out() -> None:
+def test_article_is_found_among_menus() -> None:
     menu = "".join(f"<li><a>栏目{n}</a></li>" for n in range(12))
     body = "".join(f"<p>{'这是一段话，' * n}完。</p>" for n in (3, 9, 5, 12))
     page = f"<body><ul>{menu}</ul><div>{body}</div><ul>{menu}</ul></body>"
@@ -85,6 +85,6 @@ def test_the_article_is_what_stands_out() -> None:
     assert found.algorithm == "cepr"
 
 
-def test_a_single_text_node_is_lost_by_the_formula() -> None:
+def test_formula_misses_a_single_text_node() -> None:
     with pytest.raises(NotApplicable, match="no-body"):
         cepr.extract(dom.from_text(f"<body><p>{'这是一段话，' * 50}</p></body>"), None, NOW)

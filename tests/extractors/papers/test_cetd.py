@@ -1,4 +1,4 @@
-"""CETD: counts, composite density and DensitySum by hand, the densest node, the threshold of the whole algorithm."""
+"""CETD: counts, composite density and DensitySum checked by hand, the densest node, and the variant with a threshold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def parsed(html: str) -> tuple[dom.Element, dict[str, dom.Element]]:
     return body, {node.get("id"): node for node in body.iter() if node.get("id")}
 
 
-def test_what_is_counted() -> None:
+def test_counts_of_characters_and_tags() -> None:
     body, node = parsed(f"<div id=d>{TEN}<p id=p>{TEN}<a id=a><b id=b>{TEN}</b></a> 四个 字 </p>{TEN}</div><script>{TEN}</script>")
     counts = cetd.count(body)
     assert {name: tuple(kind[node[name]] for kind in counts) for name in ("body", "d", "p", "a", "b")} == {
@@ -31,14 +31,14 @@ def test_what_is_counted() -> None:
     }
 
 
-def test_menus_and_text_areas() -> None:
+def test_counts_of_menus_and_text_areas() -> None:
     body, node = parsed(f"<select id=s><option>{TEN}</option></select><button>{TEN}</button><textarea>{TEN}</textarea><p>{TEN}</p>")
     counts = cetd.count(body)
     assert (counts.characters[body], counts.unlinked[body], counts.links[body]) == (30, 10, 2)
     assert cetd.density_sums(body, counts).density[node["s"]] == 0
 
 
-def test_the_density_of_a_node_with_links() -> None:
+def test_composite_density_with_links() -> None:
     # C = 40, ¬LC = 30, T = 4, LT = 2, LC_b / C_b = 0.5
     base = log(40 / 30 * 10 + 0.5 * 40 + e)
     assert cetd.composite_density(40, 30, 4, 2, 0.5) == pytest.approx(40 / 4 * log(40 / 10 * 4 / 2, base))
@@ -52,15 +52,15 @@ def test_the_density_of_a_node_with_links() -> None:
         ((10, 10, 0, 0), 10 * log(10) / log(log(1 + 0.5 * 10 + e))),  # a paragraph: every zero is 1
     ],
 )
-def test_zeros_are_ones(counted: tuple[int, int, int, int], expected: float) -> None:
+def test_zeros_count_as_ones(counted: tuple[int, int, int, int], expected: float) -> None:
     assert cetd.composite_density(*counted, 0.5) == pytest.approx(expected)
 
 
-def test_a_page_without_links_has_densities() -> None:
+def test_composite_density_without_links() -> None:
     assert cetd.composite_density(10, 10, 0, 0, 0.0) == pytest.approx(10 * log(10) / log(log(1 + e)))
 
 
-def test_the_sum_is_that_of_the_children_and_of_the_text_between_them() -> None:
+def test_density_sum_covers_children_and_text_between() -> None:
     body, node = parsed(f"<div id=d>{TEN}<p id=p>{TEN}{TEN}</p><a>{TEN}</a>{TEN[:5]}</div>")
     sums = cetd.density_sums(body, cetd.count(body))
     ratio = 10 / 45
@@ -70,20 +70,20 @@ def test_the_sum_is_that_of_the_children_and_of_the_text_between_them() -> None:
     assert sums.densest[body] is node["d"]
 
 
-def test_the_densest_node_is_the_article() -> None:
+def test_densest_node_is_the_article() -> None:
     text = "".join(f"<p>{TEN * 3}</p>" for _ in range(5))
     links = "".join(f"<li><a href=/{n}>{TEN}</a></li>" for n in range(20))
     page = f"<body><ul>{links}</ul><div>{text}</div><div><p>{TEN}</p><ul>{links}</ul></div></body>"
     assert cetd.extract(dom.from_text(page), None, NOW).text == "\n".join([TEN * 3] * 5)
 
 
-def test_text_parted_by_breaks_is_found_whole() -> None:
+def test_text_separated_by_breaks_is_found() -> None:
     links = "".join(f"<li><a href=/{n}>{TEN}</a></li>" for n in range(20))
     page = f"<body><ul>{links}</ul><div>{'<br>'.join([TEN * 3] * 5)}</div></body>"
     assert cetd.extract(dom.from_text(page), None, NOW).text == "\n".join([TEN * 3] * 5)
 
 
-def test_the_whole_algorithm_adds_what_is_denser_than_the_threshold() -> None:
+def test_threshold_variant_adds_dense_blocks() -> None:
     links = "".join(f"<li><a href=/{n}>{TEN}</a></li>" for n in range(20))
     page = f"<body><div>{f'<p>{TEN * 4}</p>' * 5}</div><ul>{links}</ul><p>另外一段文字在别处</p></body>"
     document = dom.from_text(page)
@@ -93,7 +93,7 @@ def test_the_whole_algorithm_adds_what_is_denser_than_the_threshold() -> None:
     assert found.algorithm == "cetd_threshold"
 
 
-def test_blocks_are_never_inside_one_another() -> None:
+def test_blocks_are_not_nested() -> None:
     body, _ = parsed("".join(f"<div>{f'<div>{TEN * n}<p>{TEN}</p></div>' * 3}<p>{TEN}</p></div>" for n in range(1, 9)))
     blocks = cetd.content_blocks(body, cetd.density_sums(body, cetd.count(body)))
     assert blocks

@@ -1,4 +1,4 @@
-"""CETR: lines and ratios, the kernel, the derivative and the clusters by hand."""
+"""CETR: lines and ratios, the kernel, the derivative and the clusters, checked by hand."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NOW = datetime(2024, 3, 6, tzinfo=UTC)
     ("source", "ratios"),
     [
         ("<p>一二三四</p>", [2.0]),
-        ("一二三四", [4.0]),  # no tags: the characters
-        ("<div>\n\n  \n<p>一 二 三 四</p>\n</div>", [0.0, 2.0, 0.0]),  # empty lines do not count, nor does white space
-        ("<a\nhref='/'\n>一二</a>三四\n五", [2.0, 1.0]),  # a tag counts where it begins
+        ("一二三四", [4.0]),  # without tags: the number of characters
+        ("<div>\n\n  \n<p>一 二 三 四</p>\n</div>", [0.0, 2.0, 0.0]),  # empty lines and white space do not count
+        ("<a\nhref='/'\n>一二</a>三四\n五", [2.0, 1.0]),  # a tag counts on the line where it begins
         ("一<script>二\n三</script>四<style>五</style><!-- 六\n<p> -->七", [3.0]),
         ("一二<script>三四", [2.0]),  # never closed
         ("&lt;&amp;&gt;", [3.0]),
@@ -31,7 +31,7 @@ def test_tag_ratios(source: str, ratios: list[float]) -> None:
     assert [cetr.tag_ratio(line) for line in cetr.source_lines(source)] == ratios
 
 
-def test_a_source_on_one_line_is_cut_between_tags_and_characters() -> None:
+def test_single_line_source_is_split() -> None:
     source = "<p>一二三四五</p>" * 100 + "&amp;" * 100
     lines = cetr.source_lines(source)
     assert "".join(line.text for line in lines).replace("\n", "").strip() == "一二三四五" * 100 + "&" * 100
@@ -46,24 +46,24 @@ def test_smoothing() -> None:
     assert cetr.smooth([0, 10, 0, 0]) == pytest.approx([10 * side, 10 * centre, 10 * side, 0])
 
 
-def test_the_derivative_is_as_printed() -> None:
+def test_derivative_follows_the_paper() -> None:
     assert cetr.derivative([3, 6, 9, 12, 0, 0]) == pytest.approx([30 / 3 - 3, 27 / 3 - 6, 21 / 3 - 9, 12 / 3 - 12, 0, 0])
 
 
-def test_one_centre_stays_at_the_origin() -> None:
+def test_first_centre_stays_at_the_origin() -> None:
     points = [(0.0, 0.0), (1.0, 1.0), (10.0, 0.0), (12.0, 0.0), (30.0, 2.0), (34.0, 4.0)]
     assert cetr.cluster_centres(points) == [(0.0, 0.0), (11.0, 0.0), (32.0, 3.0)]
     assert cetr.cluster_centres([]) == [(0.0, 0.0)] * 3
 
 
-def test_the_lines_near_the_origin_are_noise() -> None:
+def test_lines_near_the_origin_are_noise() -> None:
     ratios = [0, 1, 0, 2, 1, 0, 2, 1, 60, 80, 70, 75, 66, 1, 0, 1, 0, 2, 0, 1]
-    assert cetr.content_lines(ratios) == list(range(5, 14))  # smoothing takes a line along on both sides, the derivative looks ahead
+    assert cetr.content_lines(ratios) == list(range(5, 14))  # smoothing includes a line on either side, the derivative looks ahead
     assert cetr.content_lines([]) == []
     assert cetr.content_lines([0, 0]) == []
 
 
-def test_a_long_page_has_its_centres_found_on_some_of_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_centres_of_long_page_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     ratios = ([0.0] * 50 + [50.0] * 10) * 20
     whole = cetr.content_lines(ratios)
     seen: list[int] = []
@@ -74,7 +74,7 @@ def test_a_long_page_has_its_centres_found_on_some_of_its_lines(monkeypatch: pyt
     assert seen[0] <= 300
 
 
-def test_the_article_is_what_the_lines_hold() -> None:
+def test_article_is_the_text_of_content_lines() -> None:
     menu = "<li><a href=/>栏目</a></li>\n" * 20
     page = (
         f"<html><body>\n{menu}<div>\n<p>{'第一段' * 30}<b>，粗体</b>没有完，\n还有{'一行' * 20}</p>\n<p>{'第二段' * 30}</p>\n</div>\n{menu}"

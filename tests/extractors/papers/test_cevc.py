@@ -1,4 +1,4 @@
-"""CEVC as the thesis has it: its definitions, its walk, its title and its date."""
+"""CEVC as in the thesis: its definitions, its search, its title and its date."""
 
 from __future__ import annotations
 
@@ -44,39 +44,39 @@ def block(html: str, alpha: float = cevc.ALPHA) -> str | None:
     return cevc.step_into(node, cevc.count_valid(node), alpha).get("id")
 
 
-def test_the_walk_stops_where_no_child_dominates() -> None:
+def test_search_stops_where_no_child_dominates() -> None:
     text = "".join(f"<p>{SENTENCE}</p>" for _ in range(4))
     assert block(f"<div id=a><div id=b>{text}</div><p>{SENTENCE}</p></div>") == "b"
     assert block(f"<div id=a><div id=b>{text}</div><p>{SENTENCE}</p></div>", alpha=0.9) == "a"
 
 
-def test_a_walk_into_a_leaf_answers_with_its_parent() -> None:
+def test_search_ending_in_a_leaf_returns_its_parent() -> None:
     assert block(f"<div id=a><div id=b><p id=c>{SENTENCE}</p></div></div>") == "b"
 
 
-def test_where_text_nodes_are_the_leaves_a_walk_ends_in_their_element() -> None:
+def test_text_leaves_option_returns_the_element() -> None:
     node = body(f"<div id=a><div id=b><p id=c>{SENTENCE}</p></div></div>")
     assert cevc.step_into(node, cevc.count_valid(node), text_leaves=True).get("id") == "c"
 
 
-def test_other_stop_words_make_other_characters_valid() -> None:
+def test_valid_text_predicate_is_replaceable() -> None:
     document = dom.from_text(f"<title>标题</title><body><div><p>{SENTENCE}</p><p>房价 租金 购房</p><p>租金</p></div>")
     assert cevc.extract(document, None, NOW, valid=lambda text: "租" in text).text == "房价 租金 购房\n租金"
 
 
-def test_only_valid_text_is_given() -> None:
+def test_only_valid_text_is_returned() -> None:
     html = f"<title>标题</title><body><div><p>{SENTENCE}<a>链接</a></p><p>关键词</p><p>{SENTENCE}</p></div>"
     found = cevc.extract(dom.from_text(html), None, NOW)
     assert found.text == f"{SENTENCE}\n{SENTENCE}"
     assert found.algorithm == "cevc"
 
 
-def test_a_page_without_valid_characters_is_told() -> None:
+def test_page_without_valid_characters_is_refused() -> None:
     with pytest.raises(NotApplicable, match="no-body"):
         cevc.extract(dom.from_text("<body><a href=/>这是一个链接的文字</a>"), None, NOW)
 
 
-def test_the_date_is_the_newest_plausible_one() -> None:
+def test_date_is_the_newest_plausible_one() -> None:
     root = dom.parse_html(
         "<p>2012-01-01</p><p>发布于2024年3月5日 08:30</p><p>2099-01-01</p><p>3月7日</p><p>刚刚</p><script>2024-03-06</script>"
     )
@@ -87,13 +87,13 @@ def test_the_date_is_the_newest_plausible_one() -> None:
     ("title", "heading", "expected"),
     [
         ("国务院参事：误解 | 超大城市_新浪", "国务院参事：误解", "国务院参事：误解"),
-        ("某某网_新闻", "别的标题文字", "某某网_新闻"),  # less than five characters in common
+        ("某某网_新闻", "别的标题文字", "某某网_新闻"),  # fewer than five characters in common
         ("", "只有标题元素", "只有标题元素"),
         ("只有网页标题", "", "只有网页标题"),
         ("", "", None),
     ],
 )
-def test_the_title_of_the_thesis(title: str, heading: str, expected: str | None) -> None:
+def test_thesis_title_algorithm(title: str, heading: str, expected: str | None) -> None:
     assert thesis_title(dom.from_text(f"<title>{title}</title><h1>{heading}</h1>")) == expected
 
 
@@ -109,5 +109,5 @@ def test_the_title_of_the_thesis(title: str, heading: str, expected: str | None)
         ("“中国网事·感动2011”颁奖典礼", "“中国网事·感动2011”颁奖典礼"),
     ],
 )
-def test_the_site_s_name_is_cut_off(title: str, expected: str) -> None:
+def test_site_name_is_removed_from_title(title: str, expected: str) -> None:
     assert without_site(title) == expected

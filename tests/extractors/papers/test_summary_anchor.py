@@ -1,4 +1,4 @@
-"""The body by the summary: figure 4 of the paper on made-up sources, and the cache of what worked."""
+"""The body located by the summary: figure 4 of the paper on made-up sources, and the cache of layouts."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ def block(html: str, summary: str = LEAD) -> str:
     return html[found.tag.start : found.end]
 
 
-def test_the_nearest_open_block_holds_the_body() -> None:
+def test_nearest_open_block_is_the_body() -> None:
     inner = f"<div id=body><div class=pic>图</div><p>{LEAD}</p><p>{MORE}</p><div>责编</div></div>"
     assert block(f"<div id=page><div id=nav>首页</div>{inner}<div>相关</div></div>") == inner
 
 
-def test_the_longest_of_the_labels_blocks_wins() -> None:
+def test_longest_candidate_block_is_chosen() -> None:
     table = f"<table><tr><td><div id=a><span>{LEAD}</span></div>{MORE}</td></tr></table>"
     assert block(f"<div>{'头条' * 9}</div>{table}") == table
 
 
-def test_the_last_place_counts() -> None:
+def test_last_occurrence_of_summary_is_used() -> None:
     assert block(f"<div id=lead>{LEAD}</div><div id=body>{LEAD}{MORE}</div>").startswith("<div id=body>")
 
 
-def test_scripts_and_comments_are_no_source() -> None:
+def test_scripts_and_comments_are_ignored() -> None:
     html = f"<div id=body>{LEAD}{MORE}</div><script>var t='<div>{LEAD}'</script><!-- <div>{LEAD} --><style><div>{LEAD}</style>"
     assert block(html) == f"<div id=body>{LEAD}{MORE}</div>"
 
 
-def test_a_block_that_is_never_closed_reaches_to_the_end() -> None:
+def test_unclosed_block_extends_to_the_end() -> None:
     assert block(f"<div id=body>{LEAD}<p>{MORE}") == f"<div id=body>{LEAD}<p>{MORE}"
 
 
@@ -73,11 +73,11 @@ def test_a_block_that_is_never_closed_reaches_to_the_end() -> None:
         f"　　{LEAD[:6]}\n{LEAD[6:12]}<b>{LEAD[12:20]}</b>{LEAD[20:]}",
     ],
 )
-def test_brackets_spaces_references_and_tags_do_not_matter(written: str) -> None:
+def test_match_ignores_brackets_spaces_entities_and_tags(written: str) -> None:
     assert MORE in read(f"<div><p>{written}</p><p>{MORE}</p></div>")
 
 
-def test_the_anchor() -> None:
+def test_anchor_of_summary() -> None:
     assert anchor_of(f"<b>{LEAD}</b> ...") == anchor_of(LEAD)
     assert len(anchor_of(LEAD) or "") == 45
     assert anchor_of(LEAD[:20]) is anchor_of(None) is anchor_of("") is None
@@ -94,13 +94,13 @@ def test_the_anchor() -> None:
         ("", LEAD, "summary-not-found"),
     ],
 )
-def test_what_cannot_be_answered_is_told(html: str, summary: str | None, reason: str) -> None:
+def test_refusal_reasons(html: str, summary: str | None, reason: str) -> None:
     with pytest.raises(NotApplicable) as why:
         read(html, summary)
     assert why.value.reason == reason
 
 
-def test_the_link_s_words_come_with_it() -> None:
+def test_title_of_link_is_used() -> None:
     found = SummaryAnchor()(dom.from_text(f"<title>标题_某网</title><div>{LEAD}</div>"), link(LEAD, "滨海新线通车"), NOW)
     assert (found.title, found.algorithm) == ("滨海新线通车", "summary_anchor")
     assert LEAD in (found.html or "")
@@ -110,27 +110,27 @@ def page(number: int, text: str) -> str:
     return f'<div class="nav">首页</div><div id="p{number}" class=" text big">{text}</div><div class="nav">下一页</div>'
 
 
-def test_the_block_that_worked_is_tried_on_the_next_page() -> None:
+def test_layout_is_cached_for_later_pages() -> None:
     run = extractor("summary_anchor")
     assert isinstance(run, SummaryAnchor)
     read(page(1, LEAD), run=run)
     assert read(page(2, MORE), None, run) == MORE
-    assert read(page(2, MORE), LEAD, run) == MORE  # a summary that is not on the page
+    assert read(page(2, MORE), LEAD, run) == MORE  # the summary is not on the page
     with pytest.raises(NotApplicable, match="no-summary"):
         read(page(2, MORE), None, run, url="https://b.example/1")
     with pytest.raises(NotApplicable, match="no-summary"):
         read(page(2, MORE), None, run, now=NOW + timedelta(hours=25))
     with pytest.raises(NotApplicable, match="no-summary"):
-        read(page(2, MORE) + page(3, MORE), None, run)  # twice on the page: which?
+        read(page(2, MORE) + page(3, MORE), None, run)  # twice on the page: ambiguous
 
 
-def test_the_summary_outweighs_the_cache() -> None:
+def test_summary_is_preferred_to_cache() -> None:
     run = SummaryAnchor()
     run.learn(dom.from_text(page(1, LEAD), "https://a.example/1"), link(LEAD), NOW)
     assert read(f'{page(2, "广告")}<div id="other">{LEAD}{MORE}</div>', LEAD, run) == LEAD + MORE
 
 
-def test_learning_never_raises_and_stays_small() -> None:
+def test_learning_tolerates_bad_pages_and_is_bounded() -> None:
     run = SummaryAnchor(sites=2)
     for number in range(9):
         for html in (f"<div class=c{'x' * number}>{LEAD}</div>", "", f"<p>{LEAD}"):
@@ -140,7 +140,7 @@ def test_learning_never_raises_and_stays_small() -> None:
     assert all(len(layouts) <= MAX_LAYOUTS for layouts in run._layouts.values())
 
 
-def test_a_layout_is_its_names_without_digits() -> None:
+def test_layout_is_tag_class_and_id_without_digits() -> None:
     first, second, bare = (
         read_source(html).tags[0] for html in ('<div id="p12" class="a  b">', "<DIV class='a b' style=x id=p7>", "<div style=x>")
     )
@@ -149,8 +149,8 @@ def test_a_layout_is_its_names_without_digits() -> None:
 
 
 @given(st.lists(st.sampled_from(["<div>", "</div>", "<span>", "</span>", "甲", "<table>", "</table>", "<p>", "</p>", "<br>"]), max_size=30))
-def test_the_walk_back_finds_what_a_stack_finds(parts: list[str]) -> None:
-    """A stack of the label's open tags gives the same nearest one, wherever the mark stands."""
+def test_enclosing_matches_a_stack(parts: list[str]) -> None:
+    """A stack of the open tags gives the same nearest one, wherever the anchor is."""
     html = "".join(parts) + "标"
     stack: list[int] = []
     place = 0
@@ -177,8 +177,8 @@ FLOORS = [("zh-news", 0.965), ("daniel-zh", 0.82), ("scrapinghub", 0.865)]
 
 @pytest.mark.data
 @pytest.mark.parametrize(("folder", "floor"), FLOORS)
-def test_scores_do_not_get_worse(data: Path, folder: str, floor: float) -> None:
-    """The gold text's first 60 characters stand in for the summary that a result page would have given."""
+def test_scores_reach_their_floors(data: Path, folder: str, floor: float) -> None:
+    """The first 60 characters of the gold text replace the summary of a result page."""
     run = extractor("summary_anchor")
     common = extracted = wanted = 0
     for saved in saved_pages(data / "extraction" / folder):

@@ -1,4 +1,4 @@
-"""A library that is written can be read again, however much was learnt: what is too much is left out, the pages that wait first."""
+"""Files of template libraries: what exceeds the size limit is dropped, waiting pages first; any file can be read again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINE = "{}的事情今天有了新的进展，记者从现场发回了报道，�
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    """Three sites: of each a template, and two pages that wait, one of them in Chinese."""
+    """Return a library of three sites, each with a template and two waiting pages, one with a Chinese URL."""
     run = UrlTree()
     for site in ("old", "mid", "new"):
         for path, tag in (("news/a", "div"), ("news/b", "div"), ("w/1", "section"), ("等/2", "table><tr><td")):
@@ -33,7 +33,7 @@ def size(text: str) -> int:
     return len(text.encode("utf-8"))
 
 
-def test_the_file_is_plain_json_with_all_that_is_known(library: Library) -> None:
+def test_file_is_compact_json(library: Library) -> None:
     text = write_library(library)
     assert held(text) == [("old.example", 1, 2), ("mid.example", 1, 2), ("new.example", 1, 2)]
     found = json.loads(text)
@@ -42,7 +42,7 @@ def test_the_file_is_plain_json_with_all_that_is_known(library: Library) -> None
     assert [leaf for _, leaf in read_library(text).sites["new.example"].waiting] == ["1", "2"]
 
 
-def test_what_is_too_much_is_left_out_and_the_pages_that_wait_first(library: Library) -> None:
+def test_waiting_pages_are_dropped_before_templates(library: Library) -> None:
     whole = size(write_library(library))
     steps = []
     for most in range(whole + 12, 60, -3):
@@ -58,6 +58,6 @@ def test_what_is_too_much_is_left_out_and_the_pages_that_wait_first(library: Lib
     assert steps[-2] == [("new.example", 1, 0)]
 
 
-def test_of_pages_that_wait_the_last_one_stays(library: Library) -> None:
+def test_newest_waiting_page_is_kept(library: Library) -> None:
     text = write_library(library, size(write_library(library)) - 10)
     assert [leaf for _, leaf in read_library(text).sites["old.example"].waiting] == ["2"]

@@ -1,4 +1,4 @@
-"""The tree of URLs: siblings make templates, templates rise, pages wait, and a library can be kept."""
+"""The tree of URLs: sibling pages make templates, templates move up, pages wait for siblings, and libraries are saved."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def directories(run: UrlTree) -> list[str]:
     return ["/".join(directory) for _, directory, _ in run.library]
 
 
-def test_a_page_waits_until_its_sibling_arrives() -> None:
+def test_page_waits_for_a_sibling() -> None:
     run = UrlTree()
     with pytest.raises(NotApplicable, match="waits-for-sibling"):
         ask(run, "滨海", "/news/a.html")
@@ -65,20 +65,20 @@ def test_a_page_waits_until_its_sibling_arrives() -> None:
     assert not run.library.sites["gangwan.example"].waiting
 
 
-def test_the_same_page_is_not_its_own_sibling_nor_is_one_of_another_directory_or_site() -> None:
+def test_sibling_is_another_page_of_same_directory() -> None:
     run = UrlTree()
     learn(run, "/news/a.html", "/news/a.html", "/sport/b.html", "/a/b/c.html")
     run.learn(page("x", "https://other.example/news/x.html"), None, NOW)
     assert directories(run) == []
 
 
-def test_a_wider_reach_takes_cousins() -> None:
+def test_reach_includes_cousins() -> None:
     run = UrlTree(reach=2)
     learn(run, "/news/03-05/a.html", "/news/03-06/b.html")
     assert directories(run) == ["news"]
 
 
-def test_templates_that_agree_rise_to_the_parent_and_their_leaves_go() -> None:
+def test_matching_templates_move_to_parent() -> None:
     run = UrlTree()
     learn(run, "/news/03-05/a", "/news/03-05/b", "/news/03-07/lonely")
     assert directories(run) == ["news/03-05"]
@@ -87,12 +87,12 @@ def test_templates_that_agree_rise_to_the_parent_and_their_leaves_go() -> None:
     assert not run.library.sites["gangwan.example"].waiting
     assert ask(run, "明天", "/news/03-09/e") == sentence("明天")
     learn(run, "/sport/a", "/sport/b")
-    assert directories(run) == [""]  # both channels look alike: the host holds the template
+    assert directories(run) == [""]  # both channels have one layout: its template is stored at the host
     with pytest.raises(NotApplicable):
         run(page("x", "https://gangwan2.example/news/x"), None, NOW)
 
 
-def test_a_directory_may_have_several_templates() -> None:
+def test_directory_may_have_several_templates() -> None:
     run = UrlTree()
     learn(run, "/news/a", "/news/b")
     learn(run, "/news/c", "/news/d", layout="table")
@@ -101,7 +101,7 @@ def test_a_directory_may_have_several_templates() -> None:
     assert ask(run, "乙", "/news/f", "table") == sentence("乙")
 
 
-def test_what_is_found_comes_with_the_link_s_words() -> None:
+def test_fields_of_link_are_used() -> None:
     run = UrlTree()
     learn(run, "/news/a", "/news/b")
     link = Link(f"{SITE}/news/c", "feed:x", title="链接的题目", published=NOW, author="林港")
@@ -122,20 +122,20 @@ def test_what_is_found_comes_with_the_link_s_words() -> None:
         ("about:blank", None),
     ],
 )
-def test_where_a_page_stands(url: str, expected: Address | None) -> None:
+def test_url_is_split_into_host_directory_and_leaf(url: str, expected: Address | None) -> None:
     assert address_of(url) == expected
 
 
 @pytest.mark.parametrize(
     ("html", "url", "reason"), [("<p>x", "about:blank", "no-url"), ("<p>x", SITE, "waits-for-sibling"), ("", SITE, "waits-for-sibling")]
 )
-def test_what_cannot_be_answered_is_told(html: str, url: str, reason: str) -> None:
+def test_refusal_reasons(html: str, url: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as why:
         UrlTree()(dom.from_text(html, url), None, NOW)
     assert why.value.reason == reason
 
 
-def test_memory_is_bounded() -> None:
+def test_library_size_is_bounded() -> None:
     run = UrlTree(Library(sites=2))
     for number in range(3 * MAX_WAITING):
         learn(run, f"/d{number}/a")
@@ -150,7 +150,7 @@ def test_memory_is_bounded() -> None:
     assert list(run.library.sites) == ["b.example", "c.example"]
 
 
-def test_threads_may_learn_and_ask_at_once() -> None:
+def test_concurrent_learning_and_extraction() -> None:
     run = UrlTree()
 
     def work(number: int) -> bool:
@@ -163,7 +163,7 @@ def test_threads_may_learn_and_ask_at_once() -> None:
         assert sum(pool.map(work, range(200))) > 150
 
 
-def test_it_learns_and_keeps() -> None:
+def test_extractor_is_a_learner_and_keeper() -> None:
     run = extractor("url_tree")
     assert isinstance(run, Learner)
     assert isinstance(run, Keeper)
@@ -171,17 +171,17 @@ def test_it_learns_and_keeps() -> None:
     assert not isinstance(extractor("cevc"), Learner)
 
 
-def test_a_library_goes_on_where_it_was() -> None:
+def test_saved_library_is_restored() -> None:
     run, later = UrlTree(), UrlTree()
     learn(run, "/news/a", "/news/b", "/sport/waits")
     learn(run, "/t/a", "/t/b", layout="table")
     later.restore(run.saved())
     assert later.saved() == run.saved()
     assert ask(later, "甲", "/news/x") == sentence("甲")
-    assert ask(later, "乙", "/sport/y") == sentence("乙")  # with the page that waited in the first run
+    assert ask(later, "乙", "/sport/y") == sentence("乙")  # uses the page that was waiting in the first run
 
 
-def test_a_library_forgets() -> None:
+def test_forget_removes_templates_and_waiting_pages() -> None:
     run = UrlTree()
     learn(run, "/news/a", "/news/b", "/news/deep/waits")
     learn(run, "/t/a", "/t/b", layout="table")
@@ -222,7 +222,7 @@ def good() -> dict[str, object]:
         (("sites", 0, "waiting", 0, "leaf"), None),
     ],
 )
-def test_a_broken_library_is_refused(where: tuple[str | int, ...], value: object) -> None:
+def test_corrupt_library_is_refused(where: tuple[str | int, ...], value: object) -> None:
     broken: object = good()
     inner: object = broken
     for key in where[:-1]:
@@ -233,7 +233,7 @@ def test_a_broken_library_is_refused(where: tuple[str | int, ...], value: object
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{}", "[" * 100_000, '{"format":"newsportal-templates"'])
-def test_what_is_no_library_is_refused(text: str) -> None:
+def test_invalid_library_leaves_state_unchanged(text: str) -> None:
     run = UrlTree()
     learn(run, "/news/a", "/news/b")
     before = run.saved()
@@ -249,8 +249,8 @@ PATHS = st.lists(
 
 
 @given(PATHS)
-def test_whatever_is_learnt_can_be_kept_and_stays_in_order(pages: list[tuple[list[str], str, str]]) -> None:
-    """No directory holds two templates that agree, no sibling directories do either, and the file says it all."""
+def test_any_library_round_trips(pages: list[tuple[list[str], str, str]]) -> None:
+    """No directory holds two matching templates, nor do two siblings, and the file is complete."""
     run = UrlTree()
     for segments, leaf, layout in pages:
         learn(run, "/" + "/".join([*segments, leaf + layout]), layout=layout)
@@ -263,8 +263,8 @@ def test_whatever_is_learnt_can_be_kept_and_stays_in_order(pages: list[tuple[lis
 
 
 @pytest.mark.data
-def test_scores_do_not_get_worse(data: Path) -> None:
-    """scrapinghub: ten pages have a sibling there; the answers they get are right."""
+def test_scores_reach_their_floors(data: Path) -> None:
+    """In scrapinghub ten pages have a sibling; their extracted text is right."""
     run = UrlTree()
     documents = []
     for saved in saved_pages(data / "extraction" / "scrapinghub"):

@@ -1,4 +1,4 @@
-"""An engine described by a few strings: its address alone, or rules of any kind; mistakes are told with the field's name."""
+"""Custom search engines: a URL alone, or rules of any kind; errors name the field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ URL = "https://sou.example.cn/search?q=##QUERY##&p=##START##"
 
 
 def site_search(rows: int = 6, summary: str = "记者走访了七家民宿，听他们算一笔细账，房租和人工一分不少。") -> Document:
-    """A news site's own search: every link leads to the same host."""
+    """Return a news site's own result page, on which every link has the same host."""
     items = "".join(
         f'<li class="item"><a class="tit" href="/2024/05/{number}.shtml">古镇民宿如何过冬（{number}）</a><p>{summary}</p>'
         f'<span class="from">来源：示例周刊</span><span class="when">2024-05-0{1 + number % 2} 08:30</span></li>'
@@ -39,7 +39,7 @@ PAPER = {
 
 
 @pytest.mark.parametrize("rules", [CSS, XPATH, PAPER, {}], ids=["css", "xpath", "regular expressions", "none"])
-def test_rules_of_any_kind_or_none(rules: dict[str, str]) -> None:
+def test_rules_of_any_kind_and_none(rules: dict[str, str]) -> None:
     page = read(custom("own", URL, **rules), site_search(), NOW)  # type: ignore[arg-type]
     assert [row.title for row in page.results] == [f"古镇民宿如何过冬（{number}）" for number in range(6)]
     assert page.results[3].link == "https://sou.example.cn/2024/05/3.shtml"
@@ -63,36 +63,36 @@ def test_rules_of_any_kind_or_none(rules: dict[str, str]) -> None:
         ({"title": "h3 a"}, "title: a rule for a field needs a rule for the block"),
     ],
 )
-def test_a_mistake_names_its_field(arguments: dict[str, Any], message: str) -> None:
+def test_invalid_setting_error_names_its_field(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         custom("own", **{"url": URL, **arguments})
 
 
-def test_paging_and_encoding_are_the_engines_own() -> None:
+def test_paging_and_encoding_are_configurable() -> None:
     engine = custom("own", URL, first=1, step=1, encoding="gbk", kind="news")
     assert engine.request("旅游", 2) == "https://sou.example.cn/search?q=%C2%C3%D3%CE&p=3"
     assert (engine.kind, engine.paged) == ("news", True)
     assert not custom("one page", "https://s.example/?q=##QUERY##").paged
 
 
-def test_a_pattern_that_finds_nothing_gives_way_to_the_template_free_reader() -> None:
+def test_template_free_reader_replaces_failed_rule() -> None:
     page = read(custom("own", URL, block=r"re:(<li|<li class)+(.|..)*nothing"), site_search(), NOW)
     assert (len(page.results), page.by, page.changed) == (6, "generic", True)
 
 
-def test_matches_of_a_wide_block_are_bounded() -> None:
+def test_matches_of_a_block_are_limited() -> None:
     engine = custom("own", URL, block="re:<a(.*?)</a>", title="re:>(.*)", link='re:href="(.*?)"')
     page = read(engine, from_text('<a href="https://a.example/">t</a>' * (2 * MAX_MATCHES)), NOW)
     assert len(page.results) == 1
 
 
-def test_a_wrapper_is_trusted_after_several_pages() -> None:
+def test_wrapper_is_trusted_after_several_pages() -> None:
     report = cross_check(custom("own", URL, **CSS), [site_search(6), site_search(5)], NOW)  # type: ignore[arg-type]
     assert (report.pages, report.results, report.agreed, report.trusted, report.problems) == (2, 11, 11, True, ())
     assert not cross_check(custom("own", URL, **CSS), [site_search()], NOW).trusted  # type: ignore[arg-type]
 
 
-def test_a_wrapper_that_fails_on_one_page_is_not_trusted() -> None:
+def test_wrapper_failing_on_one_page_is_not_trusted() -> None:
     other = from_text(site_search(6).html.replace('class="item"', 'class="new"'))
     report = cross_check(custom("own", URL, **CSS), [site_search(), other, from_text("<p>请输入验证码</p>")], NOW)  # type: ignore[arg-type]
     assert not report.trusted

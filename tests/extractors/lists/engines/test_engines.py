@@ -1,6 +1,6 @@
-"""Every engine reads its layouts: each is a page ``fixtures/<engine>[-layout].html`` that ends in a comment with the expected answer.
+"""Each engine reads its layouts: pages ``fixtures/<engine>[-layout].html`` that end in a comment with the expected answer.
 
-A row of the answer has any fields of ``Result``, and ``address``: where its link ends by the engine's redirect rule.
+A row of the answer has any fields of ``Result``, and ``address``: the target of its link by the engine's redirect rule.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def page(name: str, url: str = "about:blank") -> Document:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_layout_is_read_in_full(name: str) -> None:
+def test_layout_is_read_completely(name: str) -> None:
     found = read(engines.load(name.partition("-")[0]), page(name), NOW)
     rows = [asdict(row) | {"address": target_of(row)} for row in found.results]
     assert [{key: row[key] for key in expected} for row, expected in zip(rows, layout(name)[1], strict=True)] == layout(name)[1]
@@ -44,20 +44,20 @@ def test_a_layout_is_read_in_full(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_written_date_is_understood(name: str) -> None:
+def test_every_date_is_parsed(name: str) -> None:
     for row in read(engines.load(name.partition("-")[0]), page(name), NOW).results:
         assert (row.published is None) == (row.date is None), row
         assert row.published is None or row.published <= NOW, row
 
 
 @pytest.mark.parametrize("name", engines.names())
-def test_every_engine_has_a_page_and_keeps_its_name(name: str) -> None:
+def test_every_engine_has_a_fixture_and_its_name(name: str) -> None:
     assert engines.load(name).name == name
     assert any(stem == name or stem.startswith(f"{name}-") for stem in PAGES)
 
 
 @pytest.mark.parametrize("name", engines.names())
-def test_a_request_holds_the_query_and_nothing_of_the_template(name: str) -> None:
+def test_request_url_holds_query_without_placeholders(name: str) -> None:
     engine = engines.load(name)
     assert engine.url.count("##QUERY##") == 1
     assert "%E6%97%85%E6%B8%B8" in engine.request("旅游")
@@ -65,30 +65,30 @@ def test_a_request_holds_the_query_and_nothing_of_the_template(name: str) -> Non
     assert (engine.request("旅游", 1) != engine.request("旅游")) == engine.paged
 
 
-def test_offsets_count_as_the_engine_counts() -> None:
+def test_offsets_follow_the_engine() -> None:
     assert "pn=20&" in engines.load("baidu_web").request("a", 2)
     assert "page=3&" in engines.load("sogou_web").request("a", 2)
     assert "first=21" in engines.load("bing_web").request("a", 2)
 
 
-def test_a_query_cannot_change_the_address() -> None:
+def test_query_is_escaped_in_url() -> None:
     url = engines.load("bing_web").request("a&first=99#x ##START## 100%")
     assert url.endswith("q=a%26first%3D99%23x%20%23%23START%23%23%20100%25&first=1")
 
 
-def test_an_old_encoding_is_kept() -> None:
+def test_query_uses_the_engines_encoding() -> None:
     engine = Engine("old", "http://s.example/?q=##QUERY##", encoding="gb18030")
     assert engine.request("旅游") == "http://s.example/?q=%C2%C3%D3%CE"
 
 
-def test_relative_links_become_absolute_where_the_address_is_known() -> None:
+def test_relative_links_are_resolved_with_page_url() -> None:
     known = read(engines.load("sogou_web"), page("sogou_web-2022", "https://www.sogou.com/web?query=x"), NOW).results[0]
     unknown = read(engines.load("sogou_web"), page("sogou_web-2022"), NOW).results[0]
     assert known.link == f"https://www.sogou.com{unknown.link}"
     assert unknown.link.startswith("/link?url=")
 
 
-def test_what_is_no_address_is_no_target() -> None:
+def test_invalid_target_url_is_ignored() -> None:
     html = page("baidu_web-2023").html.replace('mu="https://news.example.cn/', 'mu="http://nourl.ubs.baidu.com/')
     html = html.replace('mu="https://gov.example.org.cn/', 'mu="javascript:alert(1)//')
     targets = [row.target for row in read(engines.load("baidu_web"), from_text(html), NOW).results]
@@ -96,7 +96,7 @@ def test_what_is_no_address_is_no_target() -> None:
     assert targets[1] == "http://www.shancheng.example.com/a/20240430/2.shtml"
 
 
-def test_engines_load_when_they_are_asked_for() -> None:
+def test_engines_are_loaded_lazily() -> None:
     code = "import sys, newsportal.extractors.lists.engines; print('yaml' in sys.modules)"
     root = Path(__file__).resolve().parents[4]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
@@ -104,10 +104,10 @@ def test_engines_load_when_they_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("name", engines.names())
-def test_every_rule_of_an_engine_is_one(name: str) -> None:
+def test_every_engine_rule_is_valid(name: str) -> None:
     for wrapper in engines.load(name).wrappers:
         wrapper.check()
 
 
-def test_every_reader_of_links_is_named() -> None:
+def test_every_target_reader_is_registered() -> None:
     assert {rule.target for rule in engines.redirects() if rule.target} == READERS.keys()

@@ -1,4 +1,4 @@
-"""Whose result page a saved page is shows in its host and in whose wrapper reads it."""
+"""The engine of a saved result page is recognised by its host or by the wrapper that reads it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 
 @pytest.mark.parametrize("name", ["baidu_web-2011", "sogou_web-2015", "bing_news-2022", "bing_web-2024", "duckduckgo_web-lite"])
-def test_by_the_wrapper_that_reads_most(name: str) -> None:
+def test_engine_is_guessed_by_best_wrapper(name: str) -> None:
     assert guess(from_text((FIXTURES / f"{name}.html").read_text(encoding="utf-8"))).name == name.partition("-")[0]
 
 
-def test_by_the_host() -> None:
+def test_engine_is_guessed_by_host() -> None:
     html = (FIXTURES / "google_web-2024.html").read_text(encoding="utf-8")
     assert guess(from_text(html, "https://www.google.co.jp/search?q=x")).name == "google_web"
     assert guess(from_text(html, "https://www.baidu.com/s?wd=x")) is UNKNOWN
 
 
-def test_nobodys_page_has_no_engine() -> None:
+def test_unrecognised_page_has_no_engine() -> None:
     assert guess(from_text("<p>hello</p>")) is UNKNOWN
     assert not UNKNOWN.described

@@ -1,4 +1,4 @@
-"""The wrapper first, the template-free reader where it fails, never a captcha as news, and no alarm where there is nothing."""
+"""Reading result pages: the wrapper first, then the template-free reader; captchas and empty results are recognised."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ WALLS = {
 
 
 @pytest.mark.parametrize("reason", WALLS)
-def test_a_wall_rests_the_engine(reason: str) -> None:
+def test_blocking_page_raises_engine_blocked(reason: str) -> None:
     with pytest.raises(EngineBlocked) as caught:
         read(engines.load("baidu_web"), from_text(f"<html><body>{WALLS[reason]}</body></html>"), NOW)
     assert caught.value.reason == reason
@@ -68,26 +68,26 @@ def test_a_wall_rests_the_engine(reason: str) -> None:
         ("https://consent.google.de/m?continue=x", "consent: Google"),
     ],
 )
-def test_the_address_after_redirects_is_enough(url: str, reason: str) -> None:
+def test_blocking_url_after_redirect_is_enough(url: str, reason: str) -> None:
     with pytest.raises(EngineBlocked, match=reason):
         read(engines.load("google_web"), from_text("<html><body></body></html>", url), NOW)
 
 
-def test_results_about_captchas_are_results() -> None:
+def test_results_about_captchas_are_kept() -> None:
     rows = "".join(row(number, "请输入验证码：百度安全验证为何总是弹出（{}）unusual traffic") for number in range(6))
     known = rows.replace('<section class="k7">', '<div class="c-container">').replace("</section>", "</div>").replace("h4>", "h3>")
     assert len(read(engines.load("baidu_web"), from_text(f'<div id="content_left">{known}</div>'), NOW).results) == 6
     assert len(read(engines.load("baidu_web"), from_text(f"<body>{rows}</body>"), NOW).results) == 6
 
 
-def test_a_changed_layout_is_read_and_reported() -> None:
+def test_changed_layout_is_read_and_reported() -> None:
     page = read(engines.load("baidu_web"), from_text(unknown_layout(8)), NOW)
     assert [result.link for result in page.results] == [f"https://n{number}.example/a/{number}.html" for number in range(8)]
     assert page.results[0].summary == f"{SUMMARY}0"
     assert (page.by, page.changed) == ("generic", True)
 
 
-def test_a_wrapper_that_knows_half_of_the_layout_is_completed_in_page_order() -> None:
+def test_partial_wrapper_is_completed_in_page_order() -> None:
     half = unknown_layout(9).replace("<section", '<section id="content_left"', 1).replace("<h4>", '<div class="result"><h3>', 1)
     half = half.replace("</h4>", "</h3></div>", 1)
     engine = engines.load("baidu_web")
@@ -98,7 +98,7 @@ def test_a_wrapper_that_knows_half_of_the_layout_is_completed_in_page_order() ->
 
 
 def beside_another_list(known: int) -> str:
-    """A page with ``known`` results in Baidu's layout, and another list of nine in no layout we know."""
+    """Return a page with ``known`` results in Baidu's layout and a list of nine in an unknown layout."""
     few = "".join(
         f'<div class="c-container"><h3><a href="https://r{number}.example/">结果第{number}条的标题</a></h3>'
         f'<div class="c-abstract">{SUMMARY}</div></div>'
@@ -107,13 +107,13 @@ def beside_another_list(known: int) -> str:
     return f'<div id="content_left">{few}</div>{unknown_layout(9)}'
 
 
-def test_results_beside_another_list_stay() -> None:
+def test_wrapper_results_beside_other_list_are_kept() -> None:
     page = read(engines.load("baidu_web"), from_text(beside_another_list(3)), NOW)
     assert [result.link for result in page.results] == [f"https://r{number}.example/" for number in range(3)]
     assert (page.by, page.changed) == ("wrapper", False)
 
 
-def test_what_is_left_of_an_old_layout_is_not_the_list() -> None:
+def test_single_old_layout_result_counts_as_changed() -> None:
     page = read(engines.load("baidu_web"), from_text(beside_another_list(1)), NOW)
     assert [result.link for result in page.results[:2]] == ["https://r0.example/", "https://n0.example/a/0.html"]
     assert (len(page.results), page.by, page.changed) == (10, "generic", True)
@@ -130,40 +130,40 @@ def test_what_is_left_of_an_old_layout_is_not_the_list() -> None:
         ("yahoo_web", '<div id="web"><ol class="zrp"><li><p>We did not find results for: xqzv</p></li></ol></div>'),
     ],
 )
-def test_no_results_is_an_answer_and_no_alarm(engine: str, html: str) -> None:
+def test_empty_result_message_is_not_a_changed_layout(engine: str, html: str) -> None:
     page = read(engines.load(engine), from_text(f'<html>{html}<ul><li><a href="/s?wd=热词">热词甲登上榜首</a></li></ul></html>'), NOW)
     assert (page.results, page.changed) == ((), False)
 
 
 @pytest.mark.parametrize("way", ['style="display: none"', "hidden", 'style="color:red;display:none"'])
-def test_a_hidden_sentence_says_nothing(way: str) -> None:
+def test_hidden_empty_result_message_is_ignored(way: str) -> None:
     spare = f'<div {way} class="no-results"><p>抱歉，没有找到<b>相关</b>结果</p></div>'
     page = read(engines.load("baidu_web"), from_text(unknown_layout(3, spare)), NOW)
     assert (len(page.results), page.changed) == (3, True)
 
 
-def test_an_empty_page_is_a_changed_layout() -> None:
+def test_blank_page_is_a_changed_layout() -> None:
     page = read(engines.load("baidu_web"), from_text(""), NOW)
     assert (page.results, page.changed) == ((), True)
 
 
-def test_a_captcha_in_a_form_beside_results_is_no_wall() -> None:
+def test_captcha_form_beside_results_is_not_blocking() -> None:
     form = '<form action="/comment"><div class="g-recaptcha"></div><label>请输入验证码</label></form>'
     page = read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(unknown_layout(6, form)), NOW)
     assert len(page.results) == 6
 
 
-def test_an_address_is_one_line() -> None:
+def test_line_breaks_in_url_are_removed() -> None:
     html = unknown_layout(5).replace("https://n0.example/a/0.html", "\n https://n0.example/a/\t\n0.html")
     assert read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(html), NOW).results[0].link == "https://n0.example/a/0.html"
 
 
-def test_an_engine_without_a_wrapper_has_no_layout_to_change() -> None:
+def test_engine_without_wrapper_reports_no_change() -> None:
     page = read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(unknown_layout(4)), NOW)
     assert (len(page.results), page.by, page.changed) == (4, "generic", False)
 
 
-def test_a_wrapper_that_gives_up_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_wrapper_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*_: object) -> list[Result]:
         raise NotApplicable("no-results")
 
@@ -172,7 +172,7 @@ def test_a_wrapper_that_gives_up_is_replaced(monkeypatch: pytest.MonkeyPatch) ->
     assert (len(page.results), page.by, page.changed) == (5, "generic", True)
 
 
-def test_a_feed_is_read_whatever_the_engine() -> None:
+def test_feed_is_read_for_any_engine() -> None:
     feed = (
         '<?xml version="1.0" encoding="gb2312"?><rss><channel><item><title>旅游 &amp; 交通 - 示例日报</title>'
         "<link>https://n.example/1</link><description>摘要</description><source url='https://n.example'>示例日报</source></item>"
@@ -183,14 +183,14 @@ def test_a_feed_is_read_whatever_the_engine() -> None:
     assert not page.changed
 
 
-def test_an_entry_that_breaks_the_feed_takes_no_other_with_it() -> None:
+def test_malformed_feed_entry_does_not_lose_others() -> None:
     entry = "<item><title>{}</title><link>https://n.example/{}</link></item>"
     feed = f"<rss version='2.0'><channel><title>x</title>{entry.format('甲&#x110000;', 1)}{entry.format('乙', 2)}</channel>"  # never closed
     page = read(engines.load("bing_news"), from_text(feed), NOW)
     assert "https://n.example/2" in [one.link for one in page.results]
 
 
-def test_the_target_is_what_page_or_link_say() -> None:
+def test_target_comes_from_page_or_link() -> None:
     assert target_of(Result("a", "/link?url=x", target="https://t.example/1")) == "https://t.example/1"
     assert target_of(Result("a", "https://www.google.com/url?q=https://t.example/2")) == "https://t.example/2"
     assert target_of(Result("a", "https://t.example/3", target="javascript:alert(1)")) == "https://t.example/3"
@@ -208,6 +208,6 @@ def test_the_target_is_what_page_or_link_say() -> None:
     ],
     ids=["deep", "nested links", "nested blocks", "attributes", "long text", "garbage"],
 )
-def test_hostile_pages_end(html: str) -> None:
+def test_hostile_pages_are_read_in_bounded_time(html: str) -> None:
     page = read(engines.load("baidu_web"), from_text(html), NOW)
     assert all(result.title and result.link for result in page.results)

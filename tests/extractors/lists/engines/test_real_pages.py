@@ -1,4 +1,4 @@
-"""Saved result pages of several years, with the share of gold results found with the right link and title. The floors only rise."""
+"""Saved result pages of several years: the share of gold results found with the right link and title. The floors only rise."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ PAGES = (
 ).split()
 
 WITHOUT_WRAPPER = {"sogou_web-1": 0.91}
-"""Floors of the template-free reader; 1.0 where none is named."""
+"""Minimum shares of the template-free reader; 1.0 for pages not listed."""
 
 MIN_SHARE = 0.93
-"""Template-free with all classes, ids and roles renamed or taken away, over all pages (measured: 0.95)."""
+"""Minimum share of the template-free reader over all pages with classes, ids and roles renamed or removed (measured: 0.95)."""
 
 
 def link(url: str) -> str:
@@ -47,7 +47,7 @@ def load(data: Path, name: str) -> tuple[Document, dict[str, Any]]:
 
 
 def right(gold: dict[str, Any], rows: list[tuple[str, str]]) -> tuple[int, int]:
-    """Gold results that are there with their title, and how many there are. Several results may share a link: the last one counts."""
+    """Return the number of gold results found with their title, and of all. Among results with the same link the last one counts."""
     wanted = {link(row["link"]): squashed(row["title"]) for row in gold["results"]}
     given = {link(url): squashed(title) for title, url in rows}
     hits = sum(url in given and LCSseq.normalized_similarity(title, given[url]) >= 0.9 for url, title in wanted.items())
@@ -55,7 +55,7 @@ def right(gold: dict[str, Any], rows: list[tuple[str, str]]) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_wrapper_reads_every_result(data: Path, name: str) -> None:
+def test_wrapper_reads_every_result(data: Path, name: str) -> None:
     document, gold = load(data, name)
     page = read(engines.load(gold["engine"]), document, NOW)
     hits, total = right(gold, [(row.title, row.link) for row in page.results])
@@ -65,13 +65,13 @@ def test_the_wrapper_reads_every_result(data: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_template_free_reader_alone(data: Path, name: str) -> None:
+def test_template_free_reader_reaches_its_floor(data: Path, name: str) -> None:
     document, gold = load(data, name)
     hits, total = right(gold, [(entry.title, entry.link) for entry in result_list(document)])
     assert hits >= WITHOUT_WRAPPER.get(name, 1.0) * total
 
 
-def test_the_template_free_reader_needs_no_names(data: Path) -> None:
+def test_template_free_reader_works_without_class_names(data: Path) -> None:
     all_hits = all_total = 0
     for name in PAGES:
         document, gold = load(data, name)
@@ -86,7 +86,7 @@ def test_the_template_free_reader_needs_no_names(data: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_sites_summaries_and_dates_are_filled_as_in_gold(data: Path, name: str) -> None:
+def test_sites_summaries_and_dates_match_gold(data: Path, name: str) -> None:
     document, gold = load(data, name)
     rows = read(engines.load(gold["engine"]), document, NOW).results
     for field in ("site", "summary", "date"):

@@ -1,4 +1,4 @@
-"""Rules of wrappers find what they say, in the order they say, and cannot stop the crawl."""
+"""Rules of wrappers: each kind finds its matches in document order, in bounded time."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ def texts(rule: selector.Rule, piece: selector.Piece = BLOCK) -> list[str | None
         ((), []),
     ],
 )
-def test_every_kind_of_rule(rule: selector.Rule, expected: list[str]) -> None:
+def test_kinds_of_rules(rule: selector.Rule, expected: list[str]) -> None:
     assert texts(rule) == expected
 
 
-def test_rules_apply_to_html_text_too() -> None:
+def test_rules_apply_to_html_strings() -> None:
     assert texts("p.s", HTML) == ["摘要&文", "二"]
     assert texts('re:href="(.*?)"', HTML) == ["/a?x=1&y=2"]
 
 
-def test_a_rule_stays_inside_its_block() -> None:
+def test_rule_is_limited_to_its_block() -> None:
     page = parse_html("<div><b>1</b></div><div><b>2</b></div>")
     assert texts("//b", page.findall(".//div")[1]) == ["2"]
 
 
 @pytest.mark.parametrize("find", ["h3", "em", "a"])
-def test_the_address_of_what_is_holds_or_stands_in_a_link(find: str) -> None:
+def test_address_of_element_in_or_around_a_link(find: str) -> None:
     assert selector.address(next(BLOCK.iter(find))) == "/a?x=1&y=2"
 
 
 @pytest.mark.parametrize("rule", ["div[", "p >", "//a[", "xpath:foo(", "xpath:", "re:(", "re:", "re:" + "a" * 3000, ("p", "re:*")])
-def test_a_bad_rule_says_so(rule: selector.Rule) -> None:
+def test_invalid_rule_is_reported(rule: selector.Rule) -> None:
     with pytest.raises(ValueError, match=r"not a|not an"):
         selector.check(rule)
 
 
-def test_a_pattern_on_which_others_backtrack_for_ever_has_its_answer() -> None:
+def test_regular_expressions_take_linear_time() -> None:
     with ends():
         assert selector.select("a" * 100_000 + "!", r"re:(a|aa)+$") == []
         assert selector.select("a" * 40, r"re:(?:a?){31}a{31}b") == []
 
 
-def test_matches_are_bounded() -> None:
+def test_matches_are_limited() -> None:
     assert len(selector.select("x" * 10_000, "re:x")) == selector.MAX_MATCHES
