@@ -1,4 +1,4 @@
-"""Paper B's classifier: forward maximum matching, CHI, one vector a class, cosine."""
+"""The classifier of paper B: forward maximum matching, CHI, one vector per class, cosine."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def small() -> list[Example]:
     return [Example(text, ("体育",)) for text in SPORT] + [Example(text, ("财经/股市",)) for text in MONEY]
 
 
-def test_chi_by_hand() -> None:
-    """One word in 3 of 4 documents of the first class and in 1 of 4 of the second: 8 (3·3 − 1·1)² / (4·4·4·4) = 2."""
+def test_chi_of_a_worked_example() -> None:
+    """One word occurs in 3 of 4 documents of the first class and in 1 of 4 of the second: 8 (3·3 − 1·1)² / (4·4·4·4) = 2."""
     assert chi(np.array([[3.0], [1.0]]), np.array([4.0, 4.0])) == pytest.approx(np.array([[2.0], [0.0]]))
 
 
-def test_the_nearest_class_wins_and_says_why() -> None:
+def test_nearest_class_is_chosen_and_explained() -> None:
     model = train("chi_cosine", small())
     answer = model.classify("球员受伤", "球队输掉比赛")
     assert (answer.label, answer.labels) == ("体育", ("体育",))
@@ -41,7 +41,7 @@ def test_the_nearest_class_wins_and_says_why() -> None:
     assert all(reason.weight < 0 for reason in model.explain("", "球队比赛", label="财经/股市"))
 
 
-def test_it_comes_back_from_its_file() -> None:
+def test_model_round_trip() -> None:
     model = train("chi_cosine", small())
     again = restore(model.saved())
     assert again.saved() == model.saved()
@@ -51,26 +51,26 @@ def test_it_comes_back_from_its_file() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n", "，。！", "天", "zzz qqq", "\0\ud800", "，" * 100_000], ids=repr)
-def test_texts_that_say_nothing(text: str) -> None:
+def test_uninformative_text_gets_no_label(text: str) -> None:
     model = train("chi_cosine", small())
     assert model.classify("", text) == NONE
     assert model.explain("", text) == ()
     assert model.explain("", SPORT[0], label="no such label") == ()
 
 
-def test_what_cannot_be_learnt() -> None:
+def test_untrainable_examples_are_refused() -> None:
     with pytest.raises(ModelError, match="one label"):
         train("chi_cosine", small(), several=True)
     with pytest.raises(ModelError, match="no word"):
         train("chi_cosine", [Example("的", ("a",)), Example("", ("b",))])
 
 
-def test_a_class_of_one_document() -> None:
+def test_class_with_one_document() -> None:
     model = train("chi_cosine", [*small(), Example("台风登陆，暴雨来袭", ("天气",))])
     assert model.classify("", "台风带来暴雨").label == "天气"
 
 
-def test_a_damaged_file() -> None:
+def test_damaged_file_is_refused() -> None:
     data = train("chi_cosine", small()).saved()
     with pytest.raises(ModelError):
         restore(data[: len(data) // 2])
@@ -78,7 +78,7 @@ def test_a_damaged_file() -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize(("corpus", "floor"), [("thucnews_titles", 0.745), ("sogou10", 0.83)])
-def test_as_good_as_measured(corpus: str, floor: float) -> None:
+def test_macro_f1_reaches_its_floor(corpus: str, floor: float) -> None:
     """75.4 and 84.5 macro-F1 (docs/algorithms/chi_cosine.md)."""
     if not DATA.is_dir():
         pytest.skip("the corpora of ../shared/data are not here")

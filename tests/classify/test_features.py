@@ -8,41 +8,41 @@ def spans(text: str) -> list[str]:
     return [text[start:end] for start, end in zip(found.starts, found.ends, strict=True)]
 
 
-def test_characters_and_words_and_their_pairs():
+def test_features_are_characters_words_and_pairs():
     assert spans("新线Open day") == ["新", "线", "Open", "day", "新线", "线Open", "Open day"]
 
 
-def test_marks_and_digits_are_pieces_of_their_own():
+def test_punctuation_and_digits_are_single_features():
     assert spans("（3岁）") == ["（", "3", "岁", "）", "（3", "3岁", "岁）"]
 
 
-def test_white_space_is_one_piece_between_others_than_words():
+def test_white_space_is_a_feature_except_between_words():
     assert spans("图 \n书") == ["图", " ", "书", "图 ", " \n书"]
 
 
 @pytest.mark.parametrize(("one", "other"), [("國際新聞", "国际新闻"), ("Ｎews", "news"), ("新\u200b闻", "新闻"), ("ＮＢＡ", "nba")])
-def test_letters_count_in_their_plain_form(one, other):
+def test_letters_are_folded(one, other):
     assert pieces(one).codes.tolist() == pieces(other).codes.tolist()
 
 
-def test_width_of_marks_is_kept():
+def test_width_of_punctuation_is_kept():
     assert pieces("，").codes.tolist() != pieces(",").codes.tolist()
 
 
 @pytest.mark.parametrize("text", ["", "\u200b", "\ud800", "\U0010ffff", "\x00", " "])
-def test_strange_texts_pass(text):
+def test_any_text_is_accepted(text):
     counts(text)
 
 
-def test_the_same_on_every_machine():
+def test_codes_are_equal_on_every_machine():
     assert pieces("新闻").codes.tolist() == EXPECTED
 
 
-def test_a_long_text_is_looked_at_up_to_a_bound():
+def test_text_is_truncated_at_maximum_length():
     assert pieces("长文" * LONGEST).ends.max() == LONGEST
 
 
-def test_times_are_counted():
+def test_repetitions_are_counted():
     found = counts("哈哈哈")
     assert sorted(found.times.tolist()) == [2, 3]
 
@@ -50,7 +50,7 @@ def test_times_are_counted():
 EXPECTED = [758316086, 3170820544, 1500873253]
 
 
-def test_many_texts_are_counted_as_each_by_itself():
+def test_counts_of_many_texts_equal_single_counts():
     texts = ["新线 Open day", "", "day", " day", "（3岁）|", "\u200b", "图 \n书", "新" * (LONGEST + 9), "國際\ud800"]
     for one, together in zip(map(counts, texts), counts_of(texts), strict=True):
         assert one.codes.tolist() == together.codes.tolist()

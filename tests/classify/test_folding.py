@@ -20,21 +20,21 @@ def vectors(texts):
     return matrix(vocabulary(documents), documents)
 
 
-def test_near_duplicates_are_led_to_the_first_of_them():
+def test_near_duplicates_point_to_the_first():
     assert near_duplicates(vectors(TEXTS)).tolist() == [0, 1, 0, 3, 4, 1, 6]
 
 
 @pytest.mark.parametrize("texts", [["甲乙丙"], ["", ""], ["甲乙丙", "丁戊己"]])
-def test_few_texts_are_groups_of_their_own(texts):
+def test_texts_without_duplicates_are_their_own_groups(texts):
     assert near_duplicates(vectors(["甲乙丙丁戊己", *texts]))[1:].tolist() == list(range(1, len(texts) + 1))
 
 
-def test_labels_are_cut_into_blocks():
+def test_each_label_is_split_into_folds():
     truth = np.eye(2, dtype=bool)[[0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]]
     assert folds(truth, np.arange(12)).tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
 
 
-def test_a_group_is_never_parted():
+def test_group_stays_in_one_fold():
     chance = np.random.default_rng(0)
     groups = chance.integers(0, 80, 200)
     groups = np.array([np.flatnonzero(groups == group)[0] for group in groups])

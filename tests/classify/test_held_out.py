@@ -1,4 +1,4 @@
-"""Documents are held back by whole groups, from every label, and stay held back when a corpus grows."""
+"""Held-out documents: whole groups, from every label, stable while the corpus grows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ IDS = [f"{n:04}" for n in range(1000)]
 LABELS = ["多"] * 800 + ["少"] * 190 + ["孤"] * 4 + ["稀"] * 6
 
 
-def test_of_every_label_the_same_share() -> None:
+def test_same_share_of_every_label_is_held_out() -> None:
     held = held_out(IDS, LABELS, {})
     of = [LABELS[IDS.index(id)] for id in held]
     assert {label: of.count(label) for label in "多少孤稀"} == {"多": 80, "少": 19, "孤": 0, "稀": 1}
@@ -19,7 +19,7 @@ def test_of_every_label_the_same_share() -> None:
     assert held_out(IDS, LABELS, {}, share=0) == frozenset()
 
 
-def test_groups_stay_together() -> None:
+def test_groups_are_not_split() -> None:
     groups = {id: str(n // 4) for n, id in enumerate(IDS)}
     held = held_out(IDS, LABELS, groups)
     assert 80 < len(held) < 120
@@ -27,20 +27,20 @@ def test_groups_stay_together() -> None:
         assert len(held & set(IDS[n : n + 4])) in (0, 4)
 
 
-def test_a_grown_corpus_holds_back_nearly_the_same() -> None:
+def test_grown_corpus_keeps_most_held_out_documents() -> None:
     before, after = held_out(IDS[::2], LABELS[::2], {}), held_out(IDS, LABELS, {})
     assert len(before & after) >= 0.85 * len(before)
 
 
 @given(st.lists(st.sampled_from("甲乙丙"), max_size=40), st.floats(0, 1), st.lists(st.integers(0, 5), min_size=40, max_size=40))
-def test_no_label_is_held_back_wholly(labels: list[str], share: float, groups: list[int]) -> None:
+def test_not_all_documents_are_held_out(labels: list[str], share: float, groups: list[int]) -> None:
     ids = IDS[: len(labels)]
     held = held_out(ids, labels, {id: str(group) for id, group in zip(ids, groups, strict=False)}, share)
     assert held <= set(ids)
     assert not ids or held != set(ids)
 
 
-def test_what_to_say_of_few() -> None:
+def test_warnings_about_rare_labels() -> None:
     few, unmeasured = map(str, warnings(LABELS, ["多", "少", "稀"]))
     assert "孤 (4)" in few
     assert "稀 (6)" in few

@@ -34,14 +34,14 @@ def model():
     return train("linear", made_up(240), trained=datetime(2024, 3, 5, tzinfo=UTC))
 
 
-def test_it_learns_what_is_easy(model):
+def test_easy_classes_are_learned(model):
     unseen = made_up(60, seed=1)
     assert sum(model.classify(one.title, one.text).label == one.labels[0] for one in unseen) >= 58
     assert model.facts.figures["macro_f1"] > 0.95
     assert sum(model.facts.documents.values()) == 240
 
 
-def test_titles_and_bodies_alone_suffice(model):
+def test_title_or_body_alone_suffices(model):
     assert model.classify("球队主场进球", "").label == "体育/足球"
     assert model.classify("", "央行利率，债券基金").label == "财经"
 
@@ -53,17 +53,17 @@ def test_scores_are_probabilities(model):
 
 
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "Ω", "zxqv"])
-def test_nothing_known_gives_no_label(model, text):
+def test_unknown_features_give_no_label(model, text):
     assert model.classify("", text) == NONE
     assert model.explain("", text) == ()
 
 
-def test_texts_of_no_label_are_refused_more_often(model):
+def test_foreign_texts_are_mostly_refused(model):
     answers = [model.classify("", f"{a}{b}，{c}的{d}") for a, b, c, d in zip("火昨雨猫", "星天雪狗", "氢细化植", "气胞石物", strict=True)]
     assert sum(answer.label is None for answer in answers) >= 3
 
 
-def test_it_explains_itself_by_words_of_the_text(model):
+def test_explanation_lists_words_of_the_text(model):
     reasons = model.explain("球队主场进球", "目前央行表示", "体育/足球")
     by_word = {reason.word: reason.weight for reason in reasons}
     assert by_word["球队"] > 0 > by_word["央行"]
@@ -71,34 +71,34 @@ def test_it_explains_itself_by_words_of_the_text(model):
     assert model.explain("球队", "", "unknown") == ()
 
 
-def test_a_huge_text_is_answered_at_once(model):
+def test_huge_text_is_classified(model):
     assert model.classify("", "球队进球，" * 1_000_000).label == "体育/足球"
 
 
-def test_headlines_have_a_factor_and_a_least_score_of_their_own(model):
+def test_headlines_have_their_own_factor_and_minimum_score(model):
     asked = replace(model, short=50.0, brief=Level(5.0, 0.0, 100.0))
     headline, article = asked.classify("", "球队进球"), asked.classify("", made_up(1, length=40)[0].text)
     assert headline.label is None
-    assert len(set(headline.scores.values())) == 1  # the factor 0
+    assert len(set(headline.scores.values())) == 1  # the factor is 0
     assert article.label is not None
     assert article.scores == replace(model, short=50.0).classify("", made_up(1, length=40)[0].text).scores
 
 
-def test_a_model_of_articles_learns_from_their_beginnings_what_holds_for_headlines(model):
+def test_headline_level_is_learned_from_beginnings_of_articles(model):
     assert model.brief == NO_LEVEL
-    articles = [replace(one, text=one.text.replace("，", "")) for one in made_up(60, length=40)]  # of some hundred features
+    articles = [replace(one, text=one.text.replace("，", "")) for one in made_up(60, length=40)]  # with some hundred features
     learnt = train("linear", articles)
     assert 0 < learnt.brief.features < learnt.short
     assert learnt.brief.least <= 0
     assert restore(learnt.saved()).brief == learnt.brief
 
 
-def test_a_model_from_before_headlines_were_measured_is_read(model):
+def test_model_without_headline_level_is_readable(model):
     facts, arrays = unpack(model.saved())
     assert restore(pack(facts, {**arrays, "scale": arrays["scale"][:3]})).classify("", "球队进球") == model.classify("", "球队进球")
 
 
-def test_it_is_kept_and_restored(model):
+def test_model_round_trip(model):
     again = restore(model.saved())
     assert again.saved() == model.saved()
     assert again.facts == model.facts
@@ -107,11 +107,11 @@ def test_it_is_kept_and_restored(model):
     assert again.classify(one.title, one.text) == model.classify(one.title, one.text)
 
 
-def test_the_same_examples_give_the_same_model():
+def test_training_is_deterministic():
     assert train("linear", made_up(60)).saved() == train("linear", made_up(60)).saved()
 
 
-def test_parts_that_do_not_fit_are_refused(model):
+def test_inconsistent_model_is_refused(model):
     facts, arrays = unpack(model.saved())
     damaged = {
         "bias": arrays["bias"][:-1],
@@ -131,13 +131,13 @@ def test_parts_that_do_not_fit_are_refused(model):
         restore(pack(facts, {name: array for name, array in arrays.items() if name != "curves"}))
 
 
-def test_a_label_with_one_document_is_learnt_with_a_warning():
+def test_label_with_one_document_causes_a_warning():
     model = train("linear", [*made_up(60), Example("火星探测器，轨道", ("科学",))])
     assert any("科学 (1)" in str(warning) for warning in model.facts.warnings)
     assert model.classify("球队主场进球", "").label == "体育/足球"
 
 
-def test_few_documents_suffice_to_begin():
+def test_two_documents_suffice():
     model = train("linear", [Example("球队进球", ("甲",)), Example("央行利率", ("乙",))])
     assert model.classify("", "球队").label == "甲"
 
@@ -153,12 +153,12 @@ def test_few_documents_suffice_to_begin():
         ([Example("甲乙", ("一",))] * 3, True),
     ],
 )
-def test_nothing_to_be_learnt_is_said(examples, several):
+def test_untrainable_examples_are_refused(examples, several):
     with pytest.raises(ModelError):
         train("linear", examples, several=several)
 
 
-def test_several_labels_or_none():
+def test_several_labels_or_none_are_given():
     single = made_up(300, seed=3)
     examples = [
         Example(f"{a.text}{b.text}", tuple({*a.labels, *b.labels} - {"旅游"})) for a, b in zip(single[:150], single[150:], strict=True)
@@ -170,7 +170,7 @@ def test_several_labels_or_none():
     assert restore(model.saved()).facts.several
 
 
-def test_progress_only_grows():
+def test_progress_is_increasing():
     told: list[float] = []
     train("linear", made_up(60), progress=lambda share, what: told.append(share))
     assert told == sorted(told)

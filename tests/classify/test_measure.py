@@ -1,4 +1,4 @@
-"""The figures of a classifier, worked out by hand."""
+"""Scores of a classifier, checked by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAID = [
 ]
 
 
-def test_figures() -> None:
+def test_scores_of_labels() -> None:
     report = measure(TRUE, SAID)
     sport, social = report.labels
     assert (sport.label, sport.documents, sport.precision, sport.recall, sport.f1) == (
@@ -38,13 +38,13 @@ def test_calibration() -> None:
     assert report.ece == pytest.approx((0.45 + 2 * 0.125 + 2 * 0.07) / 5)
 
 
-def test_nothing_and_nobody() -> None:
+def test_empty_and_unanswered_input() -> None:
     assert (measure([], []).macro_f1, measure([], []).ece) == (0.0, 0.0)
     silent = measure(["甲"], [Answer()])
     assert (silent.macro_f1, silent.unanswered, silent.bins) == (0.0, 1.0, ())
 
 
-def test_kept_as_json() -> None:
+def test_report_round_trip_as_json() -> None:
     report = measure(TRUE, SAID)
     again = Report.from_json(report.as_json())
     assert again.as_json() == report.as_json()

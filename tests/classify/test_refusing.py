@@ -15,7 +15,7 @@ def measured(examples):
     return refusal(matrix(vocabulary(documents), documents), truth, folds(truth, np.arange(len(examples))), MIXES[0], 0)
 
 
-def test_foreign_texts_of_other_words_are_refused_at_little_cost():
+def test_foreign_texts_are_refused_at_little_cost():
     found = measured(made_up(600))
     assert found.refused is not None
     assert found.refused > 0.9
@@ -24,18 +24,18 @@ def test_foreign_texts_of_other_words_are_refused_at_little_cost():
     assert found.given_up == GIVEN_UP[0]
 
 
-def test_too_few_texts_say_nothing():
+def test_too_few_texts_give_no_estimate():
     assert measured(made_up(30)) == Refusal()
     assert Refusal().figures() == {}
 
 
-def test_a_model_tells_what_it_refuses():
+def test_model_reports_refusal_figures():
     figures = train("linear", made_up(600)).facts.figures
     assert figures["foreign_refused"] > 0.9
     assert figures["right_given_up"] == GIVEN_UP[0]
 
 
-def test_two_labels_cannot_do_without_one():
+def test_two_labels_give_no_estimate():
     examples = [one for one in made_up(300) if one.labels != ("旅游",)]
     assert "foreign_refused" not in train("linear", examples).facts.figures
 
@@ -43,5 +43,5 @@ def test_two_labels_cannot_do_without_one():
 @pytest.mark.parametrize(
     ("higher", "lower", "area"), [([2, 3], [0, 1], 1.0), ([0, 1], [2, 3], 0.0), ([1, 1], [1], 0.5), ([0, 2], [1], 0.5)]
 )
-def test_area_under_the_curve(higher, lower, area):
+def test_auroc(higher, lower, area):
     assert auroc(np.array(higher, float), np.array(lower, float)) == area

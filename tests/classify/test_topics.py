@@ -16,24 +16,24 @@ from newsportal.classify.topics import match, rule
         ("open-source AI models", ("AI",)),
     ],
 )
-def test_keywords_decide(title: str, expected: tuple[str, ...]) -> None:
+def test_keywords_decide_topics(title: str, expected: tuple[str, ...]) -> None:
     rules = [rule("旅游", any=["旅游"], never=["旅游鞋"]), rule("AI", any=["AI", "人工智能"])]
     assert match(rules, title, None) == expected
 
 
-def test_must_means_all_and_any_means_one() -> None:
+def test_must_needs_all_keywords_and_any_one() -> None:
     one = [rule("高铁旅游", must=["高铁"], any=["旅游", "景区"])]
     assert match(one, "高铁开到景区门口", None) == ("高铁旅游",)
     assert match(one, "景区人多", None) == ()
     assert match(one, "高铁提速", None) == ()
 
 
-def test_the_lead_and_the_summary_count_but_not_the_end_of_a_long_text() -> None:
+def test_only_lead_and_summary_are_searched() -> None:
     rules = [rule("旅游", any=["旅游"])]
     assert match(rules, None, "旅游" + "。" * 2000) == ("旅游",)
     assert match(rules, None, "字" * 2000 + "旅游") == ()
     assert match(rules, None, None, "本地旅游") == ("旅游",)
 
 
-def test_a_topic_without_keywords_matches_nothing() -> None:
+def test_topic_without_keywords_matches_nothing() -> None:
     assert match([rule("空")], "空", "空") == ()

@@ -1,4 +1,4 @@
-"""Links of one list page that the rules of identity join although they are articles of their own."""
+"""Links of one list page that the rules of identity join although they are different articles."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ def link(url: str, title: str | None) -> Link:
 
 
 def session_like(number: int) -> str:
-    """A site that names its articles where others put a session."""
+    """Return a URL that names its article by a parameter usually holding a session id."""
     return f"https://a.example/view.php?sid={number:032x}"
 
 
-def test_articles_under_what_looks_like_a_session_are_told_apart() -> None:
+def test_articles_named_by_session_like_parameter_are_separated() -> None:
     links = [link(session_like(number), title) for number, title in enumerate(TITLES, 10)]
     found = set_apart(links, set())
     assert [one.identity for one in found] == [bare(one.url) for one in links]
     assert len({one.identity for one in found}) == len(TITLES)
 
 
-def test_one_article_with_many_trackers_is_one() -> None:
+def test_article_with_several_trackers_is_one() -> None:
     links = [link(f"https://a.example/1.html?utm_source={name}", TITLES[0]) for name in "abcd"]
     assert set_apart(links, set()) == links
 
 
-def test_a_headline_and_its_more_are_one() -> None:
+def test_headline_and_more_link_are_one() -> None:
     links = [
         link("https://a.example/1.html?spm=1", TITLES[0]),
         link("https://a.example/1.html?spm=2", "详细"),
@@ -38,18 +38,18 @@ def test_a_headline_and_its_more_are_one() -> None:
     assert set_apart(links, set()) == links
 
 
-def test_who_is_stored_by_its_spelling_stays_apart() -> None:
+def test_article_stored_by_full_url_stays_separate() -> None:
     links = [link(session_like(1), TITLES[0]), link(session_like(2), TITLES[1])]
     found = set_apart(links, {bare(session_like(1))})
     assert [one.identity for one in found] == [bare(one.url) for one in links], "the second is not swallowed by the first"
     assert spellings(links) == [bare(one.url) for one in links]
 
 
-def test_links_of_one_spelling_are_not_asked_about() -> None:
+def test_only_links_with_several_spellings_are_looked_up() -> None:
     assert spellings([link("https://a.example/1.html", "题"), Link("https://a.example/x", "feed:甲", identity="f#1")]) == []
 
 
-def test_several_entries_on_one_address_are_noticed() -> None:
+def test_several_entries_with_one_url_are_detected() -> None:
     assert shared([link("https://a.example/", title) for title in TITLES])
     assert not shared([link("https://a.example/1.html", TITLES[0])] * 5)
     assert not shared([link(f"https://a.example/{n}.html", title) for n, title in enumerate(TITLES)])

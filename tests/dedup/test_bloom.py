@@ -13,7 +13,7 @@ def names(count: int, host: str = "example.com") -> list[str]:
     return [f"{host}/{number}" for number in range(count)]
 
 
-def test_what_was_entered_is_found_beyond_the_first_capacity() -> None:
+def test_entered_urls_are_found_beyond_first_capacity() -> None:
     bloom = UrlBloom(names(500), capacity=100)
     assert bloom.perhaps(names(500)) == set(names(500))
     assert len(bloom) == 500
@@ -21,15 +21,15 @@ def test_what_was_entered_is_found_beyond_the_first_capacity() -> None:
     assert bloom.fill().capacity >= 500
 
 
-def test_false_positives_stay_below_the_error_rate_however_often_it_grows() -> None:
+def test_false_positive_rate_holds_after_growth() -> None:
     bloom = UrlBloom(names(20_000), capacity=200, error_rate=1e-2)
     assert bloom.fill().filters >= 4
     wrong = len(bloom.perhaps(names(20_000, "example.org")))
-    assert wrong <= 200  # a filter that says yes to everything gives 20,000
+    assert wrong <= 200  # a filter that answers yes to everything has 20,000
     assert bloom.fill().error <= 1e-2
 
 
-def test_it_grows_while_many_threads_enter() -> None:
+def test_filter_grows_with_concurrent_writers() -> None:
     bloom = UrlBloom(capacity=50)
     threads = [threading.Thread(target=bloom.enter, args=(names(2_000, f"{n}.example"),)) for n in range(4)]
     for thread in threads:
@@ -41,19 +41,19 @@ def test_it_grows_while_many_threads_enter() -> None:
 
 @pytest.mark.slow
 @given(st.lists(st.text(max_size=30), max_size=20))
-def test_any_text_can_be_entered(texts: list[str]) -> None:
+def test_any_text_is_accepted(texts: list[str]) -> None:
     bloom = UrlBloom([*texts, "http://\ud800"], capacity=1000)
     assert bloom.perhaps([*texts, "http://\ud800"]) == {*texts, "http://\ud800"}
 
 
-def test_the_expected_error_is_that_of_the_formula() -> None:
+def test_expected_error_follows_the_formula() -> None:
     assert expected_error([(1000, 14_378, 10)]) == pytest.approx(1e-3, rel=0.01)
     assert expected_error([]) == 0
     assert expected_error([(0, 100, 7)]) == 0
 
 
 class TestFile:
-    def test_what_is_packed_comes_back(self) -> None:
+    def test_round_trip(self) -> None:
         bloom, position = unpacked(packed(UrlBloom(names(500), capacity=100), 42), 100, 1e-4)
         assert position == 42
         assert bloom.perhaps(names(500)) == set(names(500))
@@ -61,11 +61,11 @@ class TestFile:
         bloom.enter(names(3000))
         assert len(bloom.perhaps(names(3000))) == 3000, "it goes on growing"
 
-    def test_an_empty_filter_comes_back(self) -> None:
+    def test_empty_filter_round_trip(self) -> None:
         bloom, position = unpacked(packed(UrlBloom(), 0), 100_000, 1e-4)
         assert (len(bloom), position) == (0, 0)
 
-    def test_every_damage_is_noticed(self) -> None:
+    def test_any_damage_is_detected(self) -> None:
         data = packed(UrlBloom(names(5), capacity=20), 7)
         for place in range(0, len(data), 3):
             hurt = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
@@ -76,11 +76,11 @@ class TestFile:
                 unpacked(data[:length], 20, 1e-4)
 
     @pytest.mark.parametrize(("capacity", "rate"), [(21, 1e-4), (20, 1e-3)])
-    def test_other_settings_are_refused(self, capacity: int, rate: float) -> None:
+    def test_other_capacity_or_error_rate_is_refused(self, capacity: int, rate: float) -> None:
         with pytest.raises(Unusable, match="another capacity or error rate"):
             unpacked(packed(UrlBloom(names(5), capacity=20), 7), capacity, rate)
 
-    def test_a_filter_that_hashes_otherwise_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_hash_function_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         data = packed(UrlBloom(names(5), capacity=20), 7)
         monkeypatch.setattr("newsportal.dedup.bloom._dialect", lambda: b"another!")
         with pytest.raises(Unusable, match="another version of the filter"):

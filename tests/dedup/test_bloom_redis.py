@@ -1,4 +1,4 @@
-"""The shared filter on a real Redis."""
+"""The shared Bloom filter on a real Redis server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def opened(client: Any, **options: Any) -> RedisBloom:
     return bloom
 
 
-def test_what_was_entered_is_found_by_all_who_share_it(client: Any) -> None:
+def test_entered_urls_are_found_by_all_clients(client: Any) -> None:
     one, other = opened(client), opened(client)
     assert one.enter(names(100)) == set()
     assert other.perhaps(names(200)) == set(names(100))
@@ -35,7 +35,7 @@ def test_what_was_entered_is_found_by_all_who_share_it(client: Any) -> None:
     assert one.fill().entered == 150
 
 
-def test_a_client_that_decodes_serves_as_well(redis_server: Any) -> None:
+def test_client_with_decoded_responses(redis_server: Any) -> None:
     with redis.Redis(port=redis_server.port, decode_responses=True) as client:
         bloom = opened(client)
         bloom.enter(names(10))
@@ -43,19 +43,19 @@ def test_a_client_that_decodes_serves_as_well(redis_server: Any) -> None:
         assert bloom.fill().entered == 10
 
 
-def test_it_grows_and_keeps_below_the_error_rate(client: Any) -> None:
+def test_filter_grows_within_the_error_rate(client: Any) -> None:
     bloom = opened(client, capacity=500, error_rate=1e-2)
     bloom.enter(names(12_000))
     assert bloom.perhaps(names(12_000)) == set(names(12_000))
     fill = bloom.fill()
-    assert fill.filters == 5  # 500 + 1,000 + 2,000 + 4,000 are full
+    assert fill.filters == 5  # the filters of 500, 1,000, 2,000 and 4,000 are full
     assert fill.entered == pytest.approx(12_000, rel=0.01)
     assert fill.error <= 1e-2
     assert len(bloom.perhaps(names(20_000, "example.org"))) <= 200
 
 
-def test_the_bits_lie_where_the_formulas_say(client: Any) -> None:
-    """Positions as written in the module, read by GETBIT from outside: what other clients of the filter rely on."""
+def test_bit_positions_follow_the_documented_formulas(client: Any) -> None:
+    """Reads the documented positions by GETBIT: other clients rely on them."""
     bloom = opened(client)
     bloom.enter(["example.com/新闻"])
     _, bits, hashes = shape(0, 1000, first_hashes(1e-4))
@@ -65,7 +65,7 @@ def test_the_bits_lie_where_the_formulas_say(client: Any) -> None:
     assert all(client.getbit("{newsportal:known}:0", place) for place in places)
 
 
-def test_a_filter_that_would_not_fit_into_a_string_gets_what_fits() -> None:
+def test_filter_is_limited_to_the_largest_redis_string() -> None:
     capacity, bits, hashes = shape(20, 100_000, 15)
     assert bits == LARGEST
     assert hashes == 35
@@ -73,7 +73,7 @@ def test_a_filter_that_would_not_fit_into_a_string_gets_what_fits() -> None:
     assert shape(0, 100_000, 15) == (100_000, math.ceil(1_500_000 / math.log(2)), 15)
 
 
-def test_other_settings_begin_anew_and_leave_nothing_behind(client: Any) -> None:
+def test_changed_settings_replace_the_filter(client: Any) -> None:
     bloom = opened(client, capacity=10)
     bloom.enter(names(100))
     bloom.moved(7)
@@ -83,12 +83,12 @@ def test_other_settings_begin_anew_and_leave_nothing_behind(client: Any) -> None
     assert other.perhaps(names(100)) == set()
     assert client.keys("*") == [b"{newsportal:known}"]
     with pytest.raises(Emptied):
-        bloom.enter(["example.com/new"])  # one who was started with the settings of before
+        bloom.enter(["example.com/new"])  # a client with the earlier settings
     with pytest.raises(Emptied):
         bloom.perhaps(["example.com/new"])
 
 
-def test_an_emptied_redis_is_noticed(client: Any) -> None:
+def test_flushed_redis_is_detected(client: Any) -> None:
     bloom = opened(client)
     bloom.enter(names(10))
     client.flushall()
@@ -100,14 +100,14 @@ def test_an_emptied_redis_is_noticed(client: Any) -> None:
     assert bloom.fill().entered == 0
 
 
-def test_a_position_never_goes_back(client: Any) -> None:
+def test_position_never_decreases(client: Any) -> None:
     bloom = opened(client)
     bloom.moved(9)
     bloom.moved(4)
     assert bloom.open() == 9
 
 
-def test_clearing_leaves_nothing(client: Any) -> None:
+def test_clear_removes_all_keys(client: Any) -> None:
     bloom = opened(client, capacity=10)
     bloom.enter(names(100))
     bloom.clear()
@@ -115,7 +115,7 @@ def test_clearing_leaves_nothing(client: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "http://\ud800", "新" * 5000])
-def test_any_text_can_be_entered(client: Any, text: str) -> None:
+def test_any_text_is_accepted(client: Any, text: str) -> None:
     bloom = opened(client)
     bloom.enter([text])
     assert bloom.perhaps([text]) == {text}

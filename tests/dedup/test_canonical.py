@@ -1,4 +1,4 @@
-"""Which addresses are one page, and which never are. The second table matters more: a wrong join loses an article."""
+"""URLs of the same page, and of different ones. The second table is more important: a wrong join loses an article."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAME = [
     ("http://example.com./a", "http://example.com/a"),
     ("http://新闻.example/a", "http://xn--efvy88h.example/a"),
     (" http://example.com/a\n", "http://example.com/a"),
-    # trackers and sessions
+    # tracking and session parameters
     ("http://example.com/a?utm_source=x&id=3&spm=1.2", "http://example.com/a?id=3"),
     ("http://example.com/a?fbclid=IwAR0&gclid=1", "http://example.com/a"),
     ("http://example.com/a?id=3&nsukey=abc&isappinstalled=0", "http://example.com/a?id=3"),
@@ -44,7 +44,7 @@ SAME = [
     ("http://example.com/news/index.html", "http://example.com/news/"),
     ("http://example.com/news/default.aspx", "http://example.com/news"),
     ("http://example.com/index.php?id=7", "http://example.com/?id=7"),
-    # other devices
+    # hosts for other devices
     (f"https://m.{A}", f"https://www.{A}"),
     (f"https://wap.{A}", f"https://{A}"),
     (f"https://3g.{A}", f"https://{A}"),
@@ -83,7 +83,7 @@ SAME = [
 ]
 
 DIFFERENT = [
-    # what names an article
+    # parameters and paths that identify an article
     ("http://example.com/a?id=3", "http://example.com/a?id=4"),
     ("http://example.com/a?sid=3", "http://example.com/a?sid=4"),
     ("http://example.com/view.jsp?187", "http://example.com/view.jsp?188"),
@@ -107,7 +107,7 @@ DIFFERENT = [
     ("http://example.com/a?from=10", "http://example.com/a?from=20"),
     (f"http://{A}?from=10", f"http://{A}?from=20"),
     (f"http://{A}?view=full", f"http://{A}?view=print"),
-    # a telephone's host may be another system
+    # a mobile host may be a different system
     ("http://m.example.com/view?id=12", "http://www.example.com/view?id=12"),
     ("http://wap.example.com/news/123.html", "http://example.com/news/123.html"),
     ("http://m.example.com/", "http://example.com/"),
@@ -120,13 +120,13 @@ DIFFERENT = [
     (f"http://news.{A}", f"http://{A}"),
     (f"http://map.{A}", f"http://{A}"),
     (f"http://m-{A}", f"http://{A}"),
-    # hosts below which names are sold
+    # public suffixes
     ("http://m.com.cn/2026/0305/123456.html", "http://com.cn/2026/0305/123456.html"),
     ("http://wap.co.uk/2026/0305/123456.html", "http://co.uk/2026/0305/123456.html"),
     ("http://m.bj.cn/2026/0305/123456.html", "http://bj.cn/2026/0305/123456.html"),
     ("http://m.com/2026/0305/123456.html", "http://com/2026/0305/123456.html"),
     ("http://m.example.com/2026/0305/123456.html", "http://m.example.org/2026/0305/123456.html"),
-    # what only looks like AMP or print
+    # similar to AMP or print URLs
     ("http://example.com/guitars/amp", "http://example.com/guitars"),
     ("http://example.com/amp/", "http://example.com/"),
     ("http://example.com/amp/list.html", "http://example.com/list.html"),
@@ -140,7 +140,7 @@ DIFFERENT = [
     ("http://example.com/2026/0305/123456/ample", "http://example.com/2026/0305/123456"),
     ("http://example.com/2026/0305/123456/blueprint", "http://example.com/2026/0305/123456"),
     ("http://example.com/a?amp", "http://example.com/a"),
-    # who only says to be a cache
+    # imitations of AMP caches
     (f"http://cdn.ampproject.org.evil.example/c/s/{A}", f"http://{A}"),
     (f"http://ampproject.org/c/s/{A}", f"http://{A}"),
     (f"http://evil.example/c/s/{A}", f"http://{A}"),
@@ -156,23 +156,23 @@ DIFFERENT = [
 ]
 
 
-def test_there_are_pairs_enough() -> None:
+def test_number_of_pairs() -> None:
     assert len(SAME) + len(DIFFERENT) >= 110
     assert len(set(SAME + DIFFERENT)) == len(SAME + DIFFERENT)
 
 
 @pytest.mark.parametrize(("left", "right"), SAME)
-def test_one_page_has_one_identity(left: str, right: str) -> None:
+def test_url_variants_have_one_identity(left: str, right: str) -> None:
     assert identity(left) == identity(right)
 
 
 @pytest.mark.parametrize(("left", "right"), DIFFERENT)
-def test_two_pages_stay_two(left: str, right: str) -> None:
+def test_different_pages_have_different_identities(left: str, right: str) -> None:
     assert identity(left) != identity(right)
 
 
 @given(st.text())
-def test_any_text_has_an_identity(text: str) -> None:
+def test_any_text_has_an_identity_and_bare_name(text: str) -> None:
     for url in (text, "http://" + text, "https://x.cdn.ampproject.org/c/s/" + text, "http://m.example.com/" + text):
         assert isinstance(identity(url), str)
         assert isinstance(bare(url), str)
@@ -186,7 +186,7 @@ PARTS = st.sampled_from(
 
 
 @given(st.text(alphabet="abc/%25?=&;.新\ud800", max_size=40))
-def test_an_identity_is_its_own_identity(text: str) -> None:
+def test_identity_is_idempotent(text: str) -> None:
     once = identity("http://example.com/" + text)
     assert identity("http://" + once) == once
 
@@ -195,26 +195,26 @@ def test_an_identity_is_its_own_identity(text: str) -> None:
 @example(["index.html", "/"])
 @example(["index.html", "/", "index.html", "/", "/"])
 @given(st.lists(PARTS, min_size=1, max_size=12))
-def test_an_identity_made_of_marks_is_its_own_identity(parts: list[str]) -> None:
+def test_identity_of_variant_parts_is_idempotent(parts: list[str]) -> None:
     once = identity("http://m.example.com/" + "".join(parts))
     assert identity("http://" + once) == once
     assert identity("https://www." + once) == once or once.startswith("www.")
 
 
 @given(st.lists(PARTS, max_size=12), st.sampled_from(["utm_source=x", "fbclid=1", "spm=a.b.c"]))
-def test_a_tracker_never_changes_an_identity(parts: list[str], tracker: str) -> None:
+def test_tracker_does_not_change_identity(parts: list[str], tracker: str) -> None:
     url = "http://example.com/" + "".join(parts).replace("#", "").replace("?", "")
     assert identity(f"{url}?{tracker}") == identity(url)
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9), st.lists(PARTS, max_size=4))
-def test_two_numbers_are_two_articles(one: int, other: int, parts: list[str]) -> None:
+def test_numbers_distinguish_articles(one: int, other: int, parts: list[str]) -> None:
     around = "".join(parts).replace("#", "").replace("?", "").replace(";jsessionid=1", "")
     left, right = (identity(f"http://m.example.com/{around}/n{number}x/show") for number in (one, other))
     assert (left == right) == (one == other)
 
 
-def test_an_address_without_end_takes_no_time() -> None:
+def test_huge_url_takes_bounded_time() -> None:
     for url in (
         "http://example.com/" + "amp/" * 200_000,
         "http://example.com/1234567" + "/amp" * 20_000,
@@ -245,11 +245,11 @@ def test_an_address_without_end_takes_no_time() -> None:
         ("/top-10-news", False),
     ],
 )
-def test_what_names_one_article_by_itself(path: str, expected: bool) -> None:
+def test_specific_paths(path: str, expected: bool) -> None:
     assert specific(path) is expected
 
 
-def test_hosts_and_domains() -> None:
+def test_hosts_and_registered_domains() -> None:
     assert main_host("m.www.example.com") == "example.com"
     assert main_host("m.com.cn") == "m.com.cn"
     assert domain("a.b.example.com.cn") == "example.com.cn"
@@ -258,19 +258,19 @@ def test_hosts_and_domains() -> None:
     assert uncached("https://example.com/a") == "https://example.com/a"
 
 
-def test_the_site_is_the_host_a_reader_would_name() -> None:
+def test_site_is_the_host_without_www() -> None:
     assert site_of("https://www.Example.com:8080/a") == "example.com"
     assert site_of("about:blank") is None
     assert site_of("http://[bad") is None
 
 
-def test_the_address_that_is_kept_has_lost_what_tracks_readers_alone() -> None:
+def test_readable_url_drops_only_trackers() -> None:
     assert readable("https://www.example.com/A/?b=%E4%B8%AD&utm_source=x&a=1#top") == "https://www.example.com/A/?b=%E4%B8%AD&a=1"
     assert readable("https://example.com/view.jsp?187") == "https://example.com/view.jsp?187"
     assert readable("https://example.com/a") == "https://example.com/a"
 
 
-def test_the_bare_name_drops_nothing() -> None:
+def test_bare_name_keeps_everything() -> None:
     assert bare("https://www.Example.com/a/index.html?utm_source=x&sid=0123456789abcdef0123") == (
         "example.com/a/index.html?utm_source=x&sid=0123456789abcdef0123"
     )

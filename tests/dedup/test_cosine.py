@@ -28,22 +28,22 @@ def told(number: int, title: str, text: str = "", days: float = 0) -> Document:
         ("", ""),
     ],
 )
-def test_the_first_sentence(text: str, sentence: str) -> None:
+def test_first_sentence(text: str, sentence: str) -> None:
     assert first_sentence(text) == sentence
 
 
-def test_stop_words_count_nothing() -> None:
+def test_stop_words_are_ignored() -> None:
     assert all(map(is_stop_word, ("的", "因为", "The")))
     assert not any(map(is_stop_word, ("图书馆", "北京", "library")))
     assert set(unit_vector("图书馆的开放", "在北京。")) == {"图书馆", "开放", "北京"}
 
 
-def test_title_and_first_sentence_make_one_vector_of_counts() -> None:
+def test_vector_counts_words_of_title_and_first_sentence() -> None:
     vector = unit_vector("图书馆 开放", "图书馆 在 北京。上海")
     assert vector == pytest.approx({"图书馆": 2 / sqrt(6), "开放": 1 / sqrt(6), "北京": 1 / sqrt(6)})
 
 
-def test_cosine_by_hand() -> None:
+def test_cosine_of_a_worked_example() -> None:
     finder = Cosine()
     assert finder.judge(told(1, "图书馆 开放", "图书馆 在 北京。")) == NEW
     verdict = finder.judge(told(2, "北京 图书馆", "读者 排队。"))
@@ -51,7 +51,7 @@ def test_cosine_by_hand() -> None:
     assert verdict.score == pytest.approx((2 + 1) / sqrt(6 * 4))
 
 
-def test_the_threshold_itself_is_enough() -> None:
+def test_threshold_is_inclusive() -> None:
     at_half = Cosine(threshold=0.5)
     at_half.judge(told(1, "图书馆 读者"))
     assert at_half.judge(told(2, "图书馆 北京")).score == pytest.approx(0.5)
@@ -60,7 +60,7 @@ def test_the_threshold_itself_is_enough() -> None:
     assert above.judge(told(2, "图书馆 北京")) == NEW
 
 
-def test_the_most_like_is_named_and_a_document_is_not_its_own_repost() -> None:
+def test_most_similar_other_document_is_named() -> None:
     finder = Cosine()
     finder.judge(told(1, "图书馆 开放 北京"))
     finder.judge(told(2, "图书馆 开放 读者"))
@@ -70,7 +70,7 @@ def test_the_most_like_is_named_and_a_document_is_not_its_own_repost() -> None:
     assert only.judge(told(1, "图书馆")) == NEW
 
 
-def test_a_span_forgets() -> None:
+def test_documents_older_than_span_are_forgotten() -> None:
     finder = Cosine(span=timedelta(days=7))
     finder.judge(told(1, "图书馆 开放"))
     assert finder.judge(told(2, "图书馆 开放", days=8)) == NEW
@@ -82,7 +82,7 @@ TITLES = st.lists(
 
 
 @given(TITLES, st.sampled_from([0.3, 0.6, 0.9]))
-def test_the_index_finds_what_comparing_with_every_document_finds(titles: list[str], threshold: float) -> None:
+def test_index_finds_the_same_as_full_comparison(titles: list[str], threshold: float) -> None:
     finder = Cosine(threshold=threshold)
     vectors: list[dict[str, float]] = []
     for number, title in enumerate(titles):
@@ -110,7 +110,7 @@ def test_memory_is_bounded() -> None:
     assert finder.judge(told(40, "第39次 会议")).duplicate_of == "39"
 
 
-def test_strange_documents() -> None:
+def test_empty_huge_and_odd_documents() -> None:
     finder = Cosine()
     assert finder.judge(told(1, "")) == finder.judge(told(2, "。", "！")) == finder.judge(told(3, "的", "的")) == NEW
     assert finder.judge(told(4, "新")) == NEW

@@ -1,4 +1,4 @@
-"""What pages declare to be their address: believed where nothing can be swallowed, and by content alone where it could."""
+"""Canonical URLs declared by pages: accepted where no article can be lost, otherwise only if the contents agree."""
 
 from __future__ import annotations
 
@@ -69,26 +69,26 @@ NOTHING = [
 
 
 @pytest.mark.parametrize(("url", "canonical"), TIED)
-def test_parameters_that_name_nothing_go_at_the_pages_word(url: str, canonical: str) -> None:
+def test_canonical_url_drops_meaningless_parameters(url: str, canonical: str) -> None:
     found = declared(url, canonical)
     assert found is not None
     assert (found.identity, found.tied) == (identity(canonical), True)
 
 
 @pytest.mark.parametrize(("url", "canonical"), CLAIMED)
-def test_another_address_of_the_site_is_a_claim(url: str, canonical: str) -> None:
+def test_other_url_of_the_site_is_only_a_claim(url: str, canonical: str) -> None:
     found = declared(url, canonical)
     assert found is not None
     assert (found.identity, found.tied) == (identity(canonical), False)
 
 
 @pytest.mark.parametrize(("url", "canonical"), NOTHING)
-def test_everything_else_says_nothing(url: str, canonical: str | None) -> None:
+def test_other_canonical_urls_are_ignored(url: str, canonical: str | None) -> None:
     assert declared(url, canonical) is None
 
 
 @given(st.text(), st.text())
-def test_any_two_texts_may_be_asked_about(url: str, canonical: str) -> None:
+def test_any_two_texts_are_accepted(url: str, canonical: str) -> None:
     for one, other in ((url, canonical), (A, "https://www.example.com/" + canonical), ("http://" + url, "http://" + url + canonical)):
         declared(one, other)
 
@@ -115,16 +115,16 @@ def content(text: str = TEXT, title: str = "古镇的路铺好了", published: d
         (Content(None, None, None), False),
     ],
 )
-def test_contents_agree_only_where_they_are_one_article(other: Content, expected: bool) -> None:
+def test_contents_agree_only_for_the_same_article(other: Content, expected: bool) -> None:
     assert agree(content(), other) is expected
     assert agree(other, content()) is expected
 
 
-def test_the_same_template_on_another_day_is_another_article() -> None:
+def test_same_template_on_another_day_disagrees() -> None:
     weather = "今天白天{}晴间多云，北风{}级，最高气温{}℃，夜间多云，北风转南风二级，最低气温{}℃，请注意添衣保暖，出行注意安全。"
     assert not agree(content(weather.format("", 3, 12, 1), published=None), content(weather.format("", 2, 9, 4), published=None))
 
 
-def test_stubs_need_the_same_title() -> None:
+def test_stub_texts_need_the_same_title() -> None:
     assert agree(content("点击查看视频"), content("点击查看视频"))
     assert not agree(content("点击查看视频"), content("点击查看视频", title="渡船又开了"))

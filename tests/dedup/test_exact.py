@@ -11,25 +11,25 @@ TEXT = (
 )
 
 
-def test_punctuation_width_and_script_do_not_tell_titles_apart() -> None:
+def test_titles_are_folded_before_comparison() -> None:
     assert [key.key for key in fold_keys("青河古城：夜游線路 本周開放！", None)] == [key.key for key in fold_keys(TITLE, CAPTION)]
 
 
-def test_a_title_folds_other_sites_only() -> None:
+def test_title_key_folds_only_other_sites() -> None:
     (key,) = fold_keys(TITLE, CAPTION)
     assert (key.reason, key.same_site) == ("same-title", False)
 
 
-def test_a_text_that_can_be_compared_is_not_folded_by_its_title() -> None:
+def test_comparable_text_has_no_title_key() -> None:
     assert len(letters(TEXT)) >= SHORT_TEXT
     assert fold_keys(TITLE, TEXT) == ()
     assert fold_keys(TITLE, "　" * 500 + CAPTION) == fold_keys(TITLE, CAPTION)
 
 
-def test_names_of_columns_give_no_key() -> None:
+def test_column_titles_have_no_key() -> None:
     assert fold_keys("今日天气", "点击查看视频") == ()
     assert fold_keys(None, None) == ()
 
 
-def test_other_titles_have_other_keys() -> None:
+def test_different_titles_have_different_keys() -> None:
     assert fold_keys(TITLE, None) != fold_keys(TITLE + "吗", None)

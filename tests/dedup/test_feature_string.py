@@ -30,11 +30,11 @@ def told(number: int, text: str, days: float = 0) -> Document:
         ("", ""),
     ],
 )
-def test_two_characters_on_either_side_of_comma_and_full_stop(text: str, features: str) -> None:
+def test_features_are_two_characters_around_punctuation(text: str, features: str) -> None:
     assert feature_string(text) == features
 
 
-def test_a_repost_with_another_first_sentence_is_found() -> None:
+def test_repost_with_other_first_sentence_is_found() -> None:
     finder = FeatureStrings()
     assert finder.judge(told(1, TEXT)) == NEW
     verdict = finder.judge(told(2, "本报讯，" + TEXT.replace("四十万", "四十余万"), 6.9))
@@ -42,33 +42,33 @@ def test_a_repost_with_another_first_sentence_is_found() -> None:
     assert verdict.score > 0.8
 
 
-def test_a_run_of_half_the_longer_string_is_not_enough() -> None:
+def test_run_of_half_the_longer_string_is_not_enough() -> None:
     finder = FeatureStrings()
     finder.judge(told(1, "一二，三四。"))  # 一二三四三四
     assert finder.judge(told(2, "一二，三五。")) == NEW  # run 一二三, 3 of 6
     assert finder.judge(told(3, "一二，三四")).duplicate_of == "1"  # run 4 of 6
 
 
-def test_strings_that_differ_in_length_by_more_than_20_are_not_compared() -> None:
+def test_strings_of_very_different_length_are_not_compared() -> None:
     finder, tail = FeatureStrings(), "甲乙丙丁，戊己庚辛。"
     finder.judge(told(1, TEXT * 3))
     assert finder.judge(told(2, TEXT * 3 + tail * 2)).duplicate_of == "1"  # 16 more
     assert finder.judge(told(3, TEXT * 3 + tail * 6)) == NEW  # 48 more than 1, 32 more than 2
 
 
-def test_a_week_is_remembered_and_the_nearest_document_is_named() -> None:
+def test_week_is_remembered_and_nearest_document_named() -> None:
     finder = FeatureStrings()
     finder.judge(told(1, TEXT))
     finder.judge(told(2, TEXT, 2))
     assert finder.judge(told(3, TEXT, 7)).duplicate_of == "2"
     only = FeatureStrings()
     only.judge(told(1, TEXT))
-    assert only.judge(told(1, TEXT)) == NEW  # itself
+    assert only.judge(told(1, TEXT)) == NEW  # the document itself
     assert only.judge(told(5, TEXT, 8)) == NEW
 
 
 @given(st.lists(st.text("甲乙，", max_size=24), max_size=12), st.sampled_from([0.2, 0.5, 0.8]))
-def test_the_index_finds_what_comparing_with_every_document_finds(texts: list[str], ratio: float) -> None:
+def test_index_finds_the_same_as_full_comparison(texts: list[str], ratio: float) -> None:
     finder = FeatureStrings(ratio=ratio, lengths_differ=3)
     earlier: list[tuple[str, str]] = []
     for number, text in enumerate(texts):
@@ -83,10 +83,10 @@ def _repeats(one: str, other: str, ratio: float) -> bool:
 
 
 @pytest.mark.parametrize(("compared", "answer"), [(1, None), (2, "1")])
-def test_only_the_nearest_are_compared(compared: int, answer: str | None) -> None:
+def test_number_of_comparisons_is_limited(compared: int, answer: str | None) -> None:
     finder = FeatureStrings(compared=compared)
     finder.judge(told(1, "一二，三四。五六，七八。"))
-    finder.judge(told(2, "一二，三四。九十，百千。"))  # shares a block with the others and has no run of half
+    finder.judge(told(2, "一二，三四。九十，百千。"))  # shares a block with the others, but no run of half the length
     assert finder.judge(told(3, "一二，三四。五六，七八")).duplicate_of == answer
 
 
@@ -99,7 +99,7 @@ def test_memory_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("huge", ["，" * 5_000_000, (TEXT * 90_000)[:5_000_000], "字" * 5_000_000], ids=["marks", "text", "no marks"])
-def test_five_megabytes(huge: str) -> None:
+def test_huge_text_takes_bounded_time(huge: str) -> None:
     finder = FeatureStrings()
     with ends():
         assert finder.judge(told(1, huge)) == NEW
@@ -107,7 +107,7 @@ def test_five_megabytes(huge: str) -> None:
     assert all(len(features) <= LONGEST for features, _, _ in finder._documents.values())
 
 
-def test_strange_texts() -> None:
+def test_empty_and_odd_texts() -> None:
     finder = FeatureStrings()
     assert [finder.judge(told(number, text)) for number, text in enumerate(("", "字", "，", "。", "\ud800，"))] == [NEW] * 5
     with pytest.raises(ValueError, match="ratio"):

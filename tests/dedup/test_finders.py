@@ -1,4 +1,4 @@
-"""Every finder keeps the common promises, and finds on real and made reposts what its page says."""
+"""Common guarantees of every finder, and minimum scores on real and made-up reposts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXT = "青河市图书馆新馆昨天开放，读者可以免费借书。新馆
 
 
 @pytest.mark.parametrize("name", FINDERS)
-def test_the_same_document_again_is_found_and_an_empty_one_is_new(name: str) -> None:
+def test_repeated_document_is_found_and_empty_one_is_new(name: str) -> None:
     found = finder(name)
     first = Document("1", "http://example.com/1", "青河市图书馆新馆开放", TEXT, datetime(2024, 3, 1, 8, tzinfo=UTC))
     again = Document("2", first.url, first.title, first.text, datetime(2024, 3, 1, 9, tzinfo=UTC))
@@ -34,13 +34,13 @@ def test_the_same_document_again_is_found_and_an_empty_one_is_new(name: str) -> 
 
 
 @pytest.mark.parametrize("name", FINDERS)
-def test_documents_without_a_time_are_compared_too(name: str) -> None:
+def test_documents_without_a_time_are_compared(name: str) -> None:
     found = finder(name)
     documents = [Document(str(number), "http://example.com/1", "青河市图书馆新馆开放", TEXT) for number in range(2)]
     assert [found.judge(document).duplicate_of for document in documents] == [None, "0"]
 
 
-def test_an_unknown_name_lists_the_names_there_are() -> None:
+def test_unknown_finder_error_lists_names() -> None:
     with pytest.raises(ValueError, match="there are: trie, title_index"):
         finder("nonsense")
 
@@ -59,7 +59,7 @@ def _documents(folder: Path, time: str) -> list[Document]:
 def _time(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:  # some real pages say 8:43 for 08:43
+    except ValueError:  # some real pages write 8:43 for 08:43
         return None
 
 
@@ -68,13 +68,13 @@ def _answers(found: Finder, documents: list[Document]) -> list[tuple[str, str | 
 
 
 MADE = {"title_index": (63, 57), "feature_string": (78, 48), "cosine": (44, 93)}
-"""Precision and recall per document, in per cent; a point below what was measured."""
+"""Minimum precision and recall per document, in per cent; one point below those measured."""
 
 
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
-def test_floors_on_made_reposts(name: str, data: Path) -> None:
+def test_made_reposts_reach_their_floors(name: str, data: Path) -> None:
     folder = data / "text" / "reposts-synthetic"
     clusters = {row["id"]: row["cluster"] for row in _rows(folder / "docs.jsonl.gz")}
     score = per_document(_answers(finder(name), _documents(folder, "time")), clusters)
@@ -88,13 +88,13 @@ REAL: dict[str, tuple[Callable[[], Finder], float, float]] = {
     "feature_string at 0.1": (lambda: FeatureStrings(ratio=0.1), 35, 33),
     "cosine": (lambda: finder("cosine"), 0, 86),
 }
-"""Precision and recall of pairs, in per cent."""
+"""Minimum precision and recall of pairs, in per cent."""
 
 
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
-def test_floors_on_real_reposts(name: str, data: Path) -> None:
+def test_real_reposts_reach_their_floors(name: str, data: Path) -> None:
     folder = data / "text" / "reposts-real"
     gold: dict[str, set[Pair]] = {"dup": set(), "subset": set(), "partial": set()}
     for row in _rows(folder / "pairs.jsonl.gz"):

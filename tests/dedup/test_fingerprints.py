@@ -1,4 +1,4 @@
-"""Fingerprints are the same wherever a passage stands, and the index finds them by it until they are forgotten."""
+"""Fingerprints do not depend on the position of a passage, and the index finds them until they are forgotten."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def made(number: int, length: int = 3000) -> str:
     return "".join(chr(0x4E00 + (number * 7919 + place * place * 31 + place * 17) % 20_000) for place in range(length))
 
 
-def test_the_table_gives_the_letters_of_text() -> None:
+def test_plain_letters_equal_letters() -> None:
     assert plain_letters(TEXT).tobytes().decode("utf-32-le") == letters(TEXT)
     assert len(plain_letters("\U0010ffff\ud800 。")) == 0
 
 
-def test_a_short_text_keeps_all_runs_and_marks_those_with_digits() -> None:
+def test_short_text_keeps_all_runs_and_marks_digits() -> None:
     found = fingerprint("新馆藏书40万册开放了")
     assert (found.length, found.limit, len(found.runs)) == (6, ALL, 6)
     assert (found.in_order() & 1).tolist() == [1, 1, 1, 1, 1, 1]
@@ -30,7 +30,7 @@ def test_a_short_text_keeps_all_runs_and_marks_those_with_digits() -> None:
     assert fingerprint("五个字而已").length == 0
 
 
-def test_a_long_text_keeps_few_runs_and_the_same_as_its_part() -> None:
+def test_long_text_keeps_a_sample_shared_with_its_parts() -> None:
     whole, part = fingerprint(made(1)), fingerprint(made(1)[1000:1400])
     assert KEPT / 4 < len(whole.runs) <= 2 * KEPT
     below = part.runs[part.runs < whole.limit]
@@ -39,11 +39,11 @@ def test_a_long_text_keeps_few_runs_and_the_same_as_its_part() -> None:
 
 
 @pytest.mark.parametrize(("length", "halvings"), [(0, 0), (256, 0), (257, 1), (513, 1), (1028, 3)])
-def test_limits_nest(length: int, halvings: int) -> None:
+def test_limits_are_nested(length: int, halvings: int) -> None:
     assert limit_for(length, 256) == ALL >> halvings
 
 
-def test_covered_joins_neighbours_and_leaves_gaps() -> None:
+def test_covered_text_joins_neighbours() -> None:
     found = fingerprint("青河市图书馆新馆昨天上午向读者开放")
     ordered = found.in_order()
     assert found.covered(ordered[:3]) == "青河市图书馆新馆"
@@ -51,12 +51,12 @@ def test_covered_joins_neighbours_and_leaves_gaps() -> None:
     assert found.covered(ordered[:0]) == ""
 
 
-def test_postings_find_forget_and_give_the_latest() -> None:
+def test_postings_return_latest_and_forget() -> None:
     index = Postings()
     for number in range(400):
         index.add(number, np.array([7, 1000 + number], dtype=np.uint32))
         if number % 50 == 49:
-            index.forget(0)  # moves what is fresh into an array
+            index.forget(0)  # moves recent entries into an array
     places, numbers = index.find(np.array([7, 1005, 99_999], dtype=np.uint32))
     assert numbers[places == 1].tolist() == [5]
     assert 399 in numbers[places == 0]
@@ -68,28 +68,28 @@ def test_postings_find_forget_and_give_the_latest() -> None:
     assert index.bytes == 20 * 8
 
 
-def test_the_highest_hash_is_found_too() -> None:
+def test_highest_hash_is_found() -> None:
     index = Postings()
     index.add(3, np.array([0, ALL - 1], dtype=np.uint32))
     index.forget(0)
     assert index.find(np.array([0, ALL - 1], dtype=np.uint32))[1].tolist() == [3, 3]
 
 
-def test_common_runs_count_for_neither_text() -> None:
+def test_common_runs_are_not_counted() -> None:
     new, old = np.arange(0, 100, 2, dtype=np.uint32), np.arange(40, 140, 2, dtype=np.uint32)
     found = overlap(new, old, np.arange(60, 100, 2, dtype=np.uint32), ALL)
     assert (found.new, found.old, found.shared) == (30, 30, 10)
     assert overlap(new, old, new[:0], 50).shared == 5
 
 
-def test_an_added_lead_does_not_speak_of_numbers() -> None:
+def test_numbers_of_an_added_lead_are_ignored() -> None:
     lead, body = np.arange(101, 161, 2, dtype=np.uint32), np.arange(200, 300, 2, dtype=np.uint32)
     found = overlap(np.concatenate((lead, body)), np.concatenate((body, np.arange(302, 340, 2, dtype=np.uint32))), body[:0], ALL)
     assert (found.numbers, found.words, found.shared_words) == (0, 50, 50)
     assert verdict(found, "a", same_title=False).relation == "same"
 
 
-def test_titles_are_evidence() -> None:
+def test_title_is_evidence_of_the_subject() -> None:
     assert is_subject("图书馆新馆开放", "青河图书馆新馆", "")
     assert is_subject("图书馆新馆开放", "海带丰收价钱好", "昨天图书馆新馆向读者开放")
     assert not is_subject("图书馆新馆开放", "海带丰收价钱好", "本网站不作任何保证或承诺")

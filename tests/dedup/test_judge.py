@@ -1,4 +1,4 @@
-"""The judge knows a repost by every kind of edit, and a new report by every kind of likeness. A new kind gets a line here."""
+"""The judge detects reposts with each kind of edit, and separates similar reports. Add a line here for a new kind."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_a_repost_is_known_by_every_kind_of_edit(edit: str) -> None:
+def test_edited_repost_is_detected(edit: str) -> None:
     text, title, relation = EDITS[edit]
     original = TEXT.replace("，晚上", "，44排书架，晚上") if edit == "full width" else TEXT
     answer = verdict(text, title, original)
@@ -75,12 +75,12 @@ def test_a_repost_is_known_by_every_kind_of_edit(edit: str) -> None:
     assert 0.6 <= answer.score <= 1
 
 
-def test_a_longer_text_contains_the_earlier_one() -> None:
+def test_longer_text_contains_the_earlier() -> None:
     answer = verdict(TEXT, TITLE, FIRST + SECOND)
     assert (answer.duplicate_of, answer.relation, answer.reason) == ("first", "contains", "contains-text")
 
 
-def test_reasons_tell_the_same_text_from_an_edited_one() -> None:
+def test_reasons_separate_same_and_edited_text() -> None:
     assert verdict(TEXT).reason == "same-text"
     assert verdict("\n".join((FIRST, SECOND, FOURTH))).reason == "edited-text"
     assert verdict(FIRST + SECOND).reason == "part-of-text"
@@ -109,19 +109,19 @@ LIKE = {
 
 
 @pytest.mark.parametrize("kind", LIKE)
-def test_another_report_that_is_alike_is_new(kind: str) -> None:
+def test_similar_report_is_new(kind: str) -> None:
     original, text, title = LIKE[kind]
     found = Judge()
     found.judge(document("first", original, title))
     assert found.judge(document("again", text, title, 1)).duplicate_of is None
 
 
-def test_a_date_in_the_text_may_be_changed() -> None:
+def test_changed_date_does_not_separate_reposts() -> None:
     original = TEXT.replace("昨天", "3月1日") + "新馆电话8830126，地址北门路18号，4月6日起开课。"
     assert verdict(original.replace("3月1日", "3月2日"), TITLE, original).duplicate_of == "first"
 
 
-def test_a_notice_under_different_reports_joins_none_of_them() -> None:
+def test_shared_notice_does_not_join_reports() -> None:
     found = Judge()
     shorts = (FIRST, SECOND, THIRD, FOURTH, OTHER)
     titles = ("图书馆开放", "粮仓里的木梁", "退休教师排队", "周六讲课", "海带丰收")
@@ -129,7 +129,7 @@ def test_a_notice_under_different_reports_joins_none_of_them() -> None:
     assert [answer.duplicate_of for answer in answers] == [None] * 5
 
 
-def test_a_repost_is_found_across_weeks_and_forgotten_after_the_window() -> None:
+def test_repost_is_found_within_the_window() -> None:
     assert verdict(TEXT, days=40).duplicate_of == "first"
     found = Judge(window=10)
     found.judge(document("first", TEXT))
@@ -142,7 +142,7 @@ def nonsense(number: int) -> str:
     return "".join(chr(0x4E00 + (number * 977 + place * 331) % 20_000) for place in range(200))
 
 
-def test_the_index_forgets_what_the_window_forgets() -> None:
+def test_index_forgets_with_the_window() -> None:
     found = Judge(capacity=20)
     for number in range(100):
         found.judge(document(str(number), nonsense(number), str(number)))
@@ -153,22 +153,22 @@ def test_the_index_forgets_what_the_window_forgets() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "图", "快讯", "12345", "\ud800" * 50, "a" * 5000, "。" * 5000, "\U0001f600" * 300])
-def test_strange_texts_are_judged_and_break_nothing(text: str) -> None:
+def test_odd_texts_are_accepted(text: str) -> None:
     found = Judge()
     for number in range(3):
         found.judge(document(str(number), text, title=""))
     assert found.judge(document("whole", TEXT)).duplicate_of is None
 
 
-def test_a_story_that_is_reposted_very_often_is_still_found() -> None:
+def test_frequently_reposted_story_is_found() -> None:
     found = Judge()
     found.judge(document("0", TEXT))
     answers = [found.judge(document(str(number), TEXT + "来源：新闻网" * (number % 3), TITLE)) for number in range(1, 120)]
     assert all(answer.duplicate_of is not None for answer in answers)
 
 
-def test_the_next_report_under_a_title_is_new() -> None:
-    """A third of its sentences are others, and no number speaks for the same report."""
+def test_next_report_with_same_title_is_new() -> None:
+    """A third of its sentences differ, and no number indicates the same report."""
     parts = (FIRST, SECOND, THIRD)
     first, following = "\n".join((*parts, *AROUND[:2])), "\n".join((*parts, AROUND[2]))
     assert verdict(following, TITLE, first).duplicate_of is None

@@ -1,4 +1,4 @@
-"""The judge, and the whole rule of the store, on many made and real reposts: floors a little below what was measured, they only rise."""
+"""Minimum scores of the judge, and of the store's whole rule, on made-up and real reposts; a little below those measured."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ MADE: dict[str, tuple[Callable[[], Finder | Stored], float, float, float]] = {
     "judge": (Judge, 0.99, 0.992, 0.99),
     "store": (Stored, 0.991, 0.993, 0.99),
 }
-"""F1, precision and recall."""
+"""Minimum F1, precision and recall."""
 
 REAL: dict[str, tuple[Callable[[], Finder | Stored], float, float]] = {"judge": (Judge, 0.94, 0.95), "store": (Stored, 0.885, 0.9)}
-"""F1, and the share of the subsets found."""
+"""Minimum F1, and share of subsets found."""
 
 
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
-def test_floors_on_made_reposts(name: str, data: Path) -> None:
+def test_made_reposts_reach_their_floors(name: str, data: Path) -> None:
     make, f1, precision, recall = MADE[name]
     found = row(read(data / "text" / "reposts-synthetic"), make())
     assert found["f1"] >= f1
@@ -35,7 +35,7 @@ def test_floors_on_made_reposts(name: str, data: Path) -> None:
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
-def test_floors_on_real_reposts(name: str, data: Path) -> None:
+def test_real_reposts_reach_their_floors(name: str, data: Path) -> None:
     make, f1, subsets = REAL[name]
     found = row(read(data / "text" / "reposts-real"), make())
     assert found["f1"] >= f1

@@ -10,17 +10,17 @@ from newsportal.dedup.feature_string import Runs
 
 
 @given(st.text("abc", max_size=30), st.text("abc", max_size=30))
-def test_as_long_as_the_standard_library_finds(one: str, other: str) -> None:
+def test_longest_run_equals_difflib(one: str, other: str) -> None:
     wanted = SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
     assert Runs(one).longest(other) == wanted
 
 
-def test_one_automaton_serves_many() -> None:
+def test_automaton_is_reusable() -> None:
     runs = Runs("青河市图书馆开放")
     assert [runs.longest(other) for other in ("图书馆开门", "河市", "", "读者", "青河市图书馆开放")] == [4, 2, 0, 0, 8]
 
 
-def test_equal_characters_do_not_make_it_slow() -> None:
+def test_repeated_characters_take_linear_time() -> None:
     assert Runs("a" * 4_000).longest("a" * 3_999 + "b") == 3_999
     lines = [count_lines(lambda size: Runs("a" * size).longest("a" * (size - 1) + "b"), size) for size in (500, 1_000, 2_000)]
     assert lines[2] - lines[1] <= 2.1 * (lines[1] - lines[0]), "not linear"

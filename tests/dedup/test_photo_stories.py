@@ -1,4 +1,4 @@
-"""Which photo stories are one: by words, by pictures."""
+"""Comparison of photo stories by words and images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shaken(prints: tuple[int, ...], bits: int) -> tuple[int, ...]:
     return tuple(print ^ ((1 << bits) - 1) for print in prints)
 
 
-def test_the_same_pictures_under_other_words_are_one_story() -> None:
+def test_same_images_with_other_words_are_one_story() -> None:
     one = story("1", "雪后的古城银装素裹", "一场大雪过后，城墙披上白衣。", *SNOW)
     other = story("2", "镜头下的冬日", "摄影师清晨登楼。", *shaken(SNOW, 6))
     found = compare(one, other)
@@ -28,17 +28,17 @@ def test_the_same_pictures_under_other_words_are_one_story() -> None:
     assert (found.reason, found.score) == ("same-pictures", 1.0)
 
 
-def test_a_series_with_one_title_and_other_pictures_is_no_repeat() -> None:
+def test_series_title_with_other_images_is_no_repost() -> None:
     assert compare(story("1", "每日一图", "今日精选。", *SNOW), story("2", "每日一图", "今日精选。", *SEA)) is None
 
 
-def test_one_shared_portrait_makes_no_story() -> None:
+def test_single_shared_image_is_not_enough() -> None:
     one = story("1", "市长视察港口建设", "市长来到港口。", *SNOW)
     other = story("2", "读书节在图书馆开幕", "读者排起长队。", SNOW[0], *SEA)
     assert compare(one, other) is None
 
 
-def test_a_third_of_the_pictures_does_with_the_papers_cosine() -> None:
+def test_third_of_images_suffices_with_similar_words() -> None:
     one = story("1", "雪后古城银装素裹引游人", "古城迎来大雪。", *SNOW)
     other = story("2", "古城雪后银装素裹", "大雪落在古城。", SNOW[0], SNOW[1], *SEA)
     found = compare(one, other)
@@ -46,7 +46,7 @@ def test_a_third_of_the_pictures_does_with_the_papers_cosine() -> None:
     assert found.reason == "same-pictures"
 
 
-def test_without_prints_words_decide_and_issues_of_a_series_stay_apart() -> None:
+def test_words_decide_without_hashes_except_for_series() -> None:
     one = story("1", "雪后古城银装素裹", "古城迎来大雪。", None, None)
     found = compare(one, story("2", "雪后古城银装素裹", "古城迎来大雪。", None, None, site="q.example"))
     assert found is not None
@@ -55,15 +55,15 @@ def test_without_prints_words_decide_and_issues_of_a_series_stay_apart() -> None
     assert compare(third, fourth) is None
 
 
-def test_only_pictures_that_could_match_count() -> None:
-    """Large pictures have prints only as far as they were fetched whole: here three of nine and of eight."""
+def test_only_hashed_images_count() -> None:
+    """Large images have hashes only if fetched completely: here three of nine and of eight."""
     one = story("1", "雪后的古城银装素裹", "一场大雪过后。", *SNOW[:3], *[None] * 6)
     other = story("2", "镜头下的冬日", "摄影师清晨登楼。", *SNOW[:3], *[None] * 5)
     assert compare(one, other) is not None
     assert compare(one, story("3", "雪后的古城银装素裹", "一场大雪过后。", *SEA[:3], *[None] * 5)) is None
 
 
-def test_pictures_match_by_address_too_and_each_once() -> None:
+def test_images_match_by_url_and_only_once() -> None:
     urls = ["https://p.example/a.jpg?w=640", "http://p.example/a.jpg", "https://p.example/b.jpg"]
     one, other = pictures_of(Image(url) for url in urls[:1]), pictures_of(Image(url) for url in urls[1:])
     assert address(urls[0]) == "p.example/a.jpg"
@@ -71,6 +71,6 @@ def test_pictures_match_by_address_too_and_each_once() -> None:
     assert matches((*one, *one), other) == 1
 
 
-def test_a_print_that_is_none_is_not_known() -> None:
+def test_invalid_hash_is_ignored() -> None:
     assert pictures_of([Image("https://p.example/a.jpg", print="nonsense")])[0].print is None
     assert pictures_of([Image("https://p.example/a.jpg", print="00000000000000ff")])[0].print == 255

@@ -16,7 +16,7 @@ def titled(number: int, title: str, hours: float = 0) -> Document:
     return Document(str(number), "", title, "", NOON + timedelta(hours=hours))
 
 
-def test_a_title_whose_words_stand_in_order_in_an_earlier_one_is_known() -> None:
+def test_subsequence_of_an_earlier_title_is_found() -> None:
     index = TitleIndex()
     assert index.judge(titled(1, "青河市图书馆新馆今天开放 读者可以免费借书")) == NEW
     verdict = index.judge(titled(2, "青河市图书馆开放：读者免费借书"))
@@ -24,25 +24,25 @@ def test_a_title_whose_words_stand_in_order_in_an_earlier_one_is_known() -> None
     assert 0 < verdict.score < 1
 
 
-def test_the_same_words_in_another_order_are_another_title() -> None:
+def test_word_order_matters() -> None:
     index = TitleIndex()
     index.judge(titled(1, "北京 战胜 上海"))
     assert index.judge(titled(2, "上海 战胜 北京")) == NEW
 
 
-def test_a_longer_title_is_not_known_by_a_shorter_one() -> None:
+def test_longer_title_is_new() -> None:
     index = TitleIndex()
     index.judge(titled(1, "图书馆开放"))
     assert index.judge(titled(2, "图书馆开放第一天迎来读者")) == NEW
 
 
-def test_a_word_that_stands_twice_must_be_found_twice() -> None:
+def test_repeated_word_must_occur_as_often() -> None:
     index = TitleIndex()
     index.judge(titled(1, "调查 结果 公布"))
     assert index.judge(titled(2, "调查 调查")) == NEW
 
 
-def test_of_several_titles_the_one_with_least_else_is_named_of_equal_ones_the_first() -> None:
+def test_closest_then_first_title_is_named() -> None:
     index = TitleIndex()
     for number, title in enumerate(("图书馆今天开放", "图书馆开放", "图书馆开放！"), start=1):
         index.judge(titled(number, title))
@@ -54,7 +54,7 @@ WORDS = st.lists(st.sampled_from(["北京", "上海", "战胜", "图书馆", "�
 
 
 @given(WORDS, WORDS)
-def test_known_is_what_is_a_subsequence(earlier: list[str], title: list[str]) -> None:
+def test_known_titles_are_subsequences(earlier: list[str], title: list[str]) -> None:
     index = TitleIndex()
     index.judge(titled(1, " ".join(earlier)))
     known = in_order(title_words(" ".join(title)), title_words(" ".join(earlier)))
@@ -68,7 +68,7 @@ def test_in_order(words: str, earlier: str, known: bool) -> None:
     assert in_order(tuple(words), tuple(earlier)) is known
 
 
-def test_a_span_forgets_older_titles_and_a_document_is_not_its_own_repost() -> None:
+def test_old_titles_and_the_document_itself_are_not_matched() -> None:
     index = TitleIndex(span=timedelta(days=1))
     index.judge(titled(1, "图书馆开放"))
     assert index.judge(titled(1, "图书馆开放")) == NEW
@@ -83,7 +83,7 @@ def test_memory_is_bounded() -> None:
     assert set().union(*index._index.values()) == set(index._titles)
 
 
-def test_strange_titles() -> None:
+def test_empty_huge_and_odd_titles() -> None:
     index = TitleIndex()
     assert index.judge(titled(1, "")) == index.judge(titled(2, "！……")) == index.judge(titled(3, "新")) == NEW
     assert index.judge(titled(4, "新")).duplicate_of == "3"

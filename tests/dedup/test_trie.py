@@ -17,7 +17,7 @@ def came(number: int, url: str, hours: float = 0) -> Document:
     return Document(str(number), url, "", "", NOON + timedelta(hours=hours))
 
 
-def test_a_url_is_known_for_24_hours() -> None:
+def test_url_is_known_for_24_hours() -> None:
     trie = UrlTrie()
     assert trie.judge(came(1, URL)) == NEW
     assert trie.judge(came(2, URL, 24)) == Verdict("1", "same-url", 1.0)
@@ -25,26 +25,26 @@ def test_a_url_is_known_for_24_hours() -> None:
     assert trie.judge(came(4, URL, 40)).duplicate_of == "3"
 
 
-def test_a_url_that_came_again_is_not_forgotten_with_its_first_time() -> None:
+def test_second_visit_is_remembered_after_the_first_expires() -> None:
     trie = UrlTrie()
     for number, (url, hours) in enumerate([(URL, 0), (URL, 25), ("http://example.com/", 25.1)]):
         assert trie.judge(came(number, url, hours)) == NEW
     assert trie.judge(came(3, URL, 26)).duplicate_of == "1"
 
 
-def test_other_urls_are_not_known_be_they_longer_shorter_or_beside() -> None:
+def test_similar_urls_are_new() -> None:
     trie = UrlTrie()
     trie.judge(came(1, URL))
     for number, other in enumerate((URL + "?page=2", URL[:-5], URL.replace("1001", "1002"), URL.upper()), start=2):
         assert trie.judge(came(number, other)) == NEW
 
 
-def test_a_document_is_no_duplicate_of_itself() -> None:
+def test_document_is_not_its_own_duplicate() -> None:
     trie = UrlTrie()
     assert trie.judge(came(1, URL)) == trie.judge(came(1, URL)) == NEW
 
 
-def test_spellings_of_one_url_are_joined_on_request() -> None:
+def test_url_variants_are_joined_by_name_function() -> None:
     trie = UrlTrie(name=identity)
     trie.judge(came(1, URL))
     assert trie.judge(came(2, URL + "?utm_source=a")).duplicate_of == "1"
@@ -54,7 +54,7 @@ Visits = st.lists(st.tuples(st.floats(0, 100), st.text("ab/", min_size=1, max_si
 
 
 @given(Visits)
-def test_it_never_forgets_within_24_hours_and_never_knows_longer(visits: list[tuple[float, str]]) -> None:
+def test_urls_are_known_for_exactly_24_hours(visits: list[tuple[float, str]]) -> None:
     trie = UrlTrie()
     entered: dict[str, tuple[float, str]] = {}
     for number, (hours, url) in enumerate(visits):
@@ -68,7 +68,7 @@ def test_it_never_forgets_within_24_hours_and_never_knows_longer(visits: list[tu
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text("ab", max_size=6)), max_size=80))
-def test_the_trie_is_a_map_with_fewer_than_two_nodes_a_key(steps: list[tuple[bool, str]]) -> None:
+def test_trie_behaves_like_a_map_with_few_nodes(steps: list[tuple[bool, str]]) -> None:
     trie: Trie[int] = Trie()
     wanted: dict[str, int] = {}
     for number, (put, key) in enumerate(steps):
@@ -82,7 +82,7 @@ def test_the_trie_is_a_map_with_fewer_than_two_nodes_a_key(steps: list[tuple[boo
         assert trie.nodes() <= max(1, 2 * len(wanted))
 
 
-def test_what_is_forgotten_leaves_no_nodes() -> None:
+def test_forgotten_urls_leave_no_nodes() -> None:
     trie = UrlTrie()
     for number in range(500):
         trie.judge(came(number, f"http://example.com/{number}"))
@@ -101,7 +101,7 @@ def test_memory_is_bounded() -> None:
     assert trie.judge(came(101, "http://example.com/89")) == NEW
 
 
-def test_strange_urls() -> None:
+def test_empty_huge_and_odd_urls() -> None:
     trie = UrlTrie()
     huge = "http://example.com/" + "a" * 5_000_000
     assert trie.judge(came(1, "")) == trie.judge(came(2, " ")) == NEW

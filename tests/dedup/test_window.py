@@ -12,7 +12,7 @@ NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 HOUR = 3600.0
 
 
-def test_what_is_older_than_the_span_is_forgotten_oldest_first() -> None:
+def test_entries_older_than_span_are_forgotten_in_order() -> None:
     window: Window[str] = Window(timedelta(hours=2), 10)
     assert [window.enter(name, number * HOUR) for number, name in enumerate("abcde")] == [[], [], [], [], ["a"]]
     assert window.enter("f", 20 * HOUR) == ["b"]  # the clock waits for a second document
@@ -20,14 +20,14 @@ def test_what_is_older_than_the_span_is_forgotten_oldest_first() -> None:
 
 
 @given(st.lists(st.floats(0, 30 * HOUR), min_size=1, max_size=60).map(sorted))
-def test_in_time_order_nothing_is_forgotten_within_the_span(times: list[float]) -> None:
+def test_nothing_within_the_span_is_forgotten(times: list[float]) -> None:
     window: Window[float] = Window(timedelta(hours=5), 100)
     for time in times:
         assert all(time - old > 5 * HOUR for old in window.enter(time, time))
 
 
 @given(st.lists(st.floats(-1e12, 1e12), max_size=60))
-def test_it_never_holds_more_than_its_capacity(times: list[float]) -> None:
+def test_capacity_is_never_exceeded(times: list[float]) -> None:
     window: Window[int] = Window(None, 7)
     for number, time in enumerate(times):
         window.enter(number, time)
@@ -35,7 +35,7 @@ def test_it_never_holds_more_than_its_capacity(times: list[float]) -> None:
 
 
 @pytest.mark.parametrize("strange", [datetime(2099, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)])
-def test_one_impossible_date_forgets_nothing_and_is_forgotten_with_its_neighbours(strange: datetime) -> None:
+def test_impossible_date_forgets_nothing(strange: datetime) -> None:
     window: Window[str] = Window(timedelta(hours=24), 100)
     start = window.time_of(NOON)
     assert window.enter("a", start) == []
@@ -46,7 +46,7 @@ def test_one_impossible_date_forgets_nothing_and_is_forgotten_with_its_neighbour
     assert window.enter("e", start + 60 * HOUR) == ["a", "b", "strange", "c"]
 
 
-def test_without_a_time_a_document_came_with_the_one_before() -> None:
+def test_document_without_time_uses_the_previous_time() -> None:
     window: Window[str] = Window(timedelta(hours=1), 10)
     assert window.near(window.time_of(None), window.time_of(None))
     window.enter("a", window.time_of(NOON))
@@ -54,12 +54,12 @@ def test_without_a_time_a_document_came_with_the_one_before() -> None:
     assert window.time_of(NOON.replace(tzinfo=None)) == NOON.timestamp()
 
 
-def test_the_ends_of_the_span_belong_to_it() -> None:
+def test_ends_of_span_are_included() -> None:
     window: Window[str] = Window(timedelta(hours=1), 10)
     assert window.near(0.0, HOUR)
     assert not window.near(0.0, HOUR + 1)
 
 
-def test_no_capacity_is_no_window() -> None:
+def test_zero_capacity_is_refused() -> None:
     with pytest.raises(ValueError, match="capacity"):
         Window(None, 0)

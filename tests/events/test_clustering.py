@@ -1,4 +1,4 @@
-"""Stories of one event are found together: follow-ups under other titles, twins and periodic reports apart."""
+"""Clustering of stories into events: follow-ups under other titles join, similar and periodic reports stay separate."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ RECALL = story("2", "因电池过热，首批用户可免费更换", "远山 电
 OTHER = story("3", "海港新渡轮下水", "渡轮 海港 船厂 下水 航线 乘客", days=41)
 
 
-def test_a_follow_up_under_another_title_wakes_its_event() -> None:
+def test_follow_up_under_other_title_joins_its_event() -> None:
     assert events_of(LAUNCH, OTHER, RECALL) == ["1", "3", "1"]
 
 
-def test_a_membership_says_which_terms_decided_and_how_surely() -> None:
+def test_membership_has_terms_and_score() -> None:
     clusters = EventClusters()
     assert clusters.add(LAUNCH).score == 1.0
     found = clusters.add(RECALL)
@@ -38,7 +38,7 @@ def test_a_membership_says_which_terms_decided_and_how_surely() -> None:
     assert found.score == pytest.approx(2 / 6)
 
 
-def test_two_accidents_of_a_kind_at_two_places_are_two_events() -> None:
+def test_similar_accidents_at_different_places_are_separate() -> None:
     kind = "爆炸 化工厂 伤者 消防"
     first = story("a", "化工厂爆炸", f"{kind} 青河 东山镇 宏达 原因 调查 医院 安全 火势 居民 现场", places="青河 东山镇")
     second = story("b", "又一化工厂爆炸", f"{kind} 海城 西塘镇 码头 油罐 港口 气味 疏散 学校 停课 风向", 3, "海城 西塘镇")
@@ -47,7 +47,7 @@ def test_two_accidents_of_a_kind_at_two_places_are_two_events() -> None:
     assert events_of(first, story("b", "又一化工厂爆炸", " ".join(second.terms), 3)) == ["a", "a"], "nothing else keeps them apart"
 
 
-def test_reports_that_differ_in_their_numbers_day_by_day_are_no_event() -> None:
+def test_daily_reports_with_changing_numbers_are_separate() -> None:
     terms = "人民币 中间价 基点 美元 外汇"
     days = [story(str(day), f"人民币对美元中间价报6.8{day} 上调{day + 1}2个基点", terms, days=day) for day in range(4)]
     assert events_of(*days) == ["0", "1", "2", "3"]
@@ -55,21 +55,21 @@ def test_reports_that_differ_in_their_numbers_day_by_day_are_no_event() -> None:
     assert events_of(days[0], same_day) == ["0", "0"], "the same report of two sites"
 
 
-def test_a_column_of_the_same_title_every_day_is_no_event() -> None:
+def test_daily_column_with_same_title_is_separate() -> None:
     days = [story(str(day), "溪峰早市菜价", "溪峰 早市 菜价 批发价", days=day) for day in range(3)]
     assert events_of(*days) == ["0", "1", "2"]
 
 
-def test_a_story_that_says_nothing_is_an_event_by_itself() -> None:
+def test_story_without_terms_is_its_own_event() -> None:
     assert events_of(story("1", "", ""), story("2", "", ""), LAUNCH.__class__("3", "", None, {})) == ["1", "2", "3"]
 
 
-def test_an_id_that_comes_again_counts_again() -> None:
+def test_story_added_twice_keeps_its_event() -> None:
     assert events_of(LAUNCH, LAUNCH) == ["1", "1"]
     assert events_of(story("1", "", ""), story("1", "", "")) == ["1", "1"]
 
 
-def test_an_event_keeps_a_bounded_number_of_terms() -> None:
+def test_terms_of_an_event_are_bounded() -> None:
     clusters = EventClusters()
     for number in range(100):
         clusters.add(story(str(number), "远山", " ".join(["远山", "新机", *(f"词{number}-{one}" for one in range(6))])))
@@ -79,7 +79,7 @@ def test_an_event_keeps_a_bounded_number_of_terms() -> None:
     assert "远山" in event.terms
 
 
-def test_work_grows_with_events_and_not_with_their_stories() -> None:
+def test_postings_are_bounded_per_event() -> None:
     clusters = EventClusters()
     for number in range(500):
         clusters.add(story(str(number), "远山", "远山 新机 铰链"))
@@ -91,12 +91,12 @@ def test_work_grows_with_events_and_not_with_their_stories() -> None:
     assert clusters.state("500").stories == 100
 
 
-def test_work_grows_with_the_events_that_share_terms_alone() -> None:
+def test_story_is_compared_only_with_events_sharing_terms() -> None:
     clusters = EventClusters()
     for number in range(2_000):
         clusters.add(story(str(number), "", " ".join(f"词{number}-{one}" for one in range(5))))
     assert clusters.add(LAUNCH).event == "1"
 
 
-def test_places_are_those_of_the_dictionary() -> None:
+def test_places_are_found_by_dictionary() -> None:
     assert places_among(["杭州", "纵火", "加沙", "東京"]) == {"杭州", "加沙", "東京"}

@@ -1,4 +1,4 @@
-"""The made-up events: what only reads alike is apart, what goes on is together."""
+"""Clustering of the made-up events: similar ones stay separate, follow-ups are joined."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from newsportal.events import EventClusters
 from newsportal.services.events.following import EventFollower, story_of
 
 APART, TOGETHER = 0.95, 0.75
-"""Shares of pairs at least: of one kind and different events, and of one event."""
+"""Minimum shares of correct pairs: of different events of one kind, and of the same event."""
 
 
-def test_twins_and_periodic_news_are_apart_and_follow_ups_together() -> None:
+def test_similar_events_are_separate_and_follow_ups_joined() -> None:
     clusters = EventClusters()
     found = {one.id: clusters.add(story_of(one.id, one.title, one.text, NOW + timedelta(days=one.day))).event for one in DOCUMENTS}
     pairs = [(one, other) for one, other in combinations(DOCUMENTS, 2)]
@@ -34,7 +34,7 @@ def test_twins_and_periodic_news_are_apart_and_follow_ups_together() -> None:
     assert 1 - len(missed) / len(same) >= TOGETHER, missed
 
 
-def test_the_demo_shows_an_event_of_five_days() -> None:
+def test_demo_has_an_event_of_five_days() -> None:
     store = empty_store()
     assert fill(store, NOW) == 5
     EventFollower().follow(store)
@@ -43,7 +43,7 @@ def test_the_demo_shows_an_event_of_five_days() -> None:
     assert event.last - event.first == timedelta(days=4)
 
 
-def test_flashes_of_one_rubric_are_events_of_their_own() -> None:
+def test_flashes_of_one_column_are_separate_events() -> None:
     clusters, flashes = EventClusters(), [one for one in stories() if one.is_flash]
     found = [clusters.add(story_of(one.id, one.title, lines_of(one.blocks), NOW)).event for one in flashes]
     assert len(found) > 4

@@ -1,4 +1,4 @@
-"""Sentences that several stories of one site share are left out, whatever other sites print."""
+"""Sentences shared by several stories of one site are removed, independently of other sites."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ def added(*texts: str, site: str = "海棠") -> RepeatedSentences:
     return sentences
 
 
-def test_what_three_stories_of_a_site_say_is_boilerplate() -> None:
+def test_sentence_of_three_stories_is_boilerplate() -> None:
     sentences = added(*TEXTS)
     assert [sentences.without("海棠", text) for text in TEXTS] == ["渡船今起停航。", "电影节明晚开幕。\n", "股市收跌。"]
     assert sentences.without("岚溪", TEXTS[0]) == TEXTS[0]
 
 
-def test_an_article_and_its_follow_up_may_share_a_paragraph() -> None:
+def test_paragraph_shared_with_follow_up_is_kept() -> None:
     sentences = added(*TEXTS[:2])
     assert sentences.without("海棠", TEXTS[0]) == TEXTS[0]
 
 
-def test_the_same_story_counts_once() -> None:
+def test_story_counts_once() -> None:
     sentences = added(*TEXTS[:2])
     sentences.add("0", "海棠", TEXTS[0])
     sentences.add("1", "海棠", f"{NOTE}{NOTE}")
     assert sentences.without("海棠", NOTE) == NOTE
 
 
-def test_short_sentences_and_the_rest_of_the_text_stay_as_they_are() -> None:
+def test_short_sentences_and_spacing_are_kept() -> None:
     text = "“好。”他说！\n\n下雨了。"
     assert added(text, text, text).without("海棠", text) == text
     assert added().without("海棠", "") == ""

@@ -1,4 +1,4 @@
-"""Which stories of an event hang together."""
+"""Connected components of an event's stories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def story(id: str, *words: str, places: tuple[str, ...] = ()) -> Story:
     return Story(id, id, None, dict.fromkeys(words, 1.0), frozenset(places))
 
 
-def test_stories_hang_together_by_others_and_not_by_one_word() -> None:
+def test_components_need_more_than_one_shared_word() -> None:
     stories = [
         story("b", "桥", "钢筋", "快讯"),
         story("c", "钢筋", "桥", "逮捕", "公司"),
@@ -23,7 +23,7 @@ def test_stories_hang_together_by_others_and_not_by_one_word() -> None:
     assert components([]) == []
 
 
-def test_the_likest_event_is_one_of_the_same_places() -> None:
+def test_most_similar_event_has_the_same_places() -> None:
     clusters = EventClusters()
     for id, words, places in (
         ("a", "起火 化工厂 居民", "青河"),

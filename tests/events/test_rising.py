@@ -1,4 +1,4 @@
-"""What rises: a term whose count leaves its own past, not one that is always there, comes in bursts, or comes from one site."""
+"""Rising terms: counts above their own past; constant terms, bursty terms and terms of a single site do not rise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOUR = timedelta(hours=1)
 
 
 class Record:
-    """Stories in time order, as ``rising`` reads them."""
+    """Stories in time order, as read by ``rising``."""
 
     def __init__(self) -> None:
         self.mentions: list[Mention] = []
@@ -35,14 +35,14 @@ class Record:
 
 @pytest.fixture
 def record() -> Record:
-    """Five stories about 天气 a day, in the four weeks before and in the last 24 hours."""
+    """A record of five stories about 天气 a day, for four weeks and the last 24 hours."""
     made = Record()
     for day in range(PAST + 7):
         made.add(day * DAY + HOUR, "天气", number=5)
     return made
 
 
-def test_a_new_word_rises_and_one_that_is_always_there_does_not(record: Record) -> None:
+def test_new_word_rises_and_constant_word_does_not(record: Record) -> None:
     record.add(2 * HOUR, "台风", number=6)
     found = record.rises()
     assert (found.stories, found.past) == (11, 28 * 5)
@@ -53,9 +53,9 @@ def test_a_new_word_rises_and_one_that_is_always_there_does_not(record: Record) 
     assert len(typhoon.stories) == 6
 
 
-def test_more_than_its_own_past_expects(record: Record) -> None:
+def test_count_is_compared_with_own_past(record: Record) -> None:
     record.add(2 * HOUR, "天气", number=30)
-    assert record.rises().words == ()  # 35 of 35 stories as 140 of 140: the portal fetches more, the word rises not
+    assert record.rises().words == ()  # 35 of 35 stories compared with 140 of 140: all counts have risen, not this word
     record.add(2 * HOUR, "经济", number=35)
     for day in range(2, PAST):
         record.add(day * DAY, "经济", number=1)
@@ -64,7 +64,7 @@ def test_more_than_its_own_past_expects(record: Record) -> None:
     assert 5 < economy.expected < 15
 
 
-def test_what_comes_in_bursts_has_to_burst_higher(record: Record) -> None:
+def test_bursty_term_needs_a_higher_burst(record: Record) -> None:
     for day in range(2, PAST):
         record.add(day * DAY, "平稳", number=1)
     for day in (3, 17):
@@ -74,13 +74,13 @@ def test_what_comes_in_bursts_has_to_burst_higher(record: Record) -> None:
     assert [one.name for one in record.rises().words] == ["平稳"]
 
 
-def test_one_site_alone_or_two_stories_are_nothing(record: Record) -> None:
+def test_single_site_or_two_stories_do_not_rise(record: Record) -> None:
     record.add(2 * HOUR, "广告", number=8, sites=1)
     record.add(2 * HOUR, "传闻", number=2)
     assert record.rises().words == ()
 
 
-def test_a_past_that_is_too_short_says_nothing() -> None:
+def test_short_past_gives_no_result() -> None:
     record = Record()
     record.add(HOUR, "台风", number=6)
     assert record.rises() == Rises(6, 0)
@@ -91,7 +91,7 @@ def test_a_past_that_is_too_short_says_nothing() -> None:
     assert [one.name for one in record.rises().words] == ["台风"]
 
 
-def test_words_of_the_same_stories_stand_on_one_line_with_their_event(record: Record) -> None:
+def test_words_of_same_stories_are_joined_with_their_event(record: Record) -> None:
     record.add(2 * HOUR, "台风", "海燕", number=6, event="e1")
     record.add(2 * HOUR, "颱風", number=3)
     record.add(2 * HOUR, "列车", number=5)
@@ -103,7 +103,7 @@ def test_words_of_the_same_stories_stand_on_one_line_with_their_event(record: Re
     assert len(record.rises(count=1).words) == 1
 
 
-def test_a_week_against_the_weeks_before(record: Record) -> None:
+def test_week_is_compared_with_weeks_before(record: Record) -> None:
     for day in range(7):
         record.add(day * DAY + 2 * HOUR, "选举", number=2)
     assert record.rises(1).words == ()
@@ -112,14 +112,14 @@ def test_a_week_against_the_weeks_before(record: Record) -> None:
 
 
 @pytest.mark.parametrize(("count", "expected"), [(4, 0.5), (9, 2.0), (40, 21.5)])
-def test_the_surprise_bounds_the_probability_of_poisson(count: int, expected: float) -> None:
+def test_surprise_is_a_bound_on_poisson_probability(count: int, expected: float) -> None:
     tail = 1 - sum(exp(-expected) * expected**number / factorial(number) for number in range(count))
     assert surprise(count, expected) <= -log10(tail) <= surprise(count, expected) + 1.5
     assert surprise(count, expected, 2.0) == pytest.approx(surprise(count, expected) / 2)
     assert surprise(expected, expected) == 0.0
 
 
-def test_the_dispersion_is_one_for_what_comes_evenly() -> None:
+def test_dispersion_of_even_and_bursty_counts() -> None:
     totals = dict.fromkeys(range(10), 10)
     assert dispersion(dict.fromkeys(range(10), 2), totals) == 1.0
     assert dispersion({3: 20}, totals) == pytest.approx(20.0)

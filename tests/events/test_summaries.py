@@ -1,4 +1,4 @@
-"""What summaries take of a text: whole sentences of the news, and nothing of what stands around it."""
+"""Sentences used by summaries: complete sentences of the news, without boilerplate."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from newsportal.events.summaries import MAX_CHARS, Text, beginning, sentences, s
         ("", []),
     ],
 )  # fmt: skip
-def test_sentences_are_whole_and_of_the_news(text: str, found: list[str]) -> None:
+def test_sentences_are_complete_and_without_boilerplate(text: str, found: list[str]) -> None:
     assert list(sentences(text)) == found
 
 
-def test_a_beginning_has_whole_sentences_and_not_the_title() -> None:
+def test_beginning_has_complete_sentences_without_title() -> None:
     text = "远山渡轮下水\n更多内容请关注远山日报。\n远山渡轮今天下水，船厂举行仪式。渡轮载客三百人。首航定在五月一日，票价十元。"
     assert beginning("远山渡轮下水", text, 30) == "远山渡轮今天下水，船厂举行仪式。渡轮载客三百人。"
     assert beginning("远山渡轮下水", text, 20) == "远山渡轮今天下水，船厂举行仪式。"
 
 
-def test_a_long_first_sentence_is_cut_behind_a_clause_and_a_text_without_sentences_at_its_words() -> None:
+def test_long_first_sentence_is_cut_at_a_clause() -> None:
     assert beginning("", "渡轮今天在远山船厂下水，船厂举行仪式，数百人到场观看了这一幕。", 18) == "渡轮今天在远山船厂下水…"
     assert beginning("", "快讯\n渡轮下水", 20) == "快讯 渡轮下水"
     assert beginning("", "部件\t售价\n电池\t99元", 20) == ""
 
 
-def test_a_latin_word_is_not_cut_in_two() -> None:
+def test_latin_word_is_not_split() -> None:
     assert shorten("The committee published its report", 16) == "The committee…"
     assert shorten("委员会公布了报告", 5) == "委员会公…"
 
@@ -49,7 +49,7 @@ FIRST = Text("1", "渡轮下水", "远山船厂的新渡轮今天下水，渡轮
 SECOND = Text("2", "新渡轮", "新渡轮今天在远山船厂下水，载客三百人。首航定在五月一日，渡轮票价十元。")
 
 
-def test_a_summary_of_several_says_each_thing_once() -> None:
+def test_summary_of_several_texts_has_no_repetitions() -> None:
     found = summarise([FIRST, SECOND], 2)
     assert [(one.id, one.text, one.place) for one in found] == [
         ("2", "新渡轮今天在远山船厂下水，载客三百人。", 0), ("2", "首航定在五月一日，渡轮票价十元。", 1)
@@ -57,7 +57,7 @@ def test_a_summary_of_several_says_each_thing_once() -> None:
     assert all(one.text in FIRST.text + SECOND.text and len(one.text) <= MAX_CHARS for one in found)
 
 
-def test_what_is_known_is_not_told_again() -> None:
+def test_known_sentences_are_not_repeated() -> None:
     found = summarise([SECOND], 1, ["远山船厂的新渡轮今天下水，渡轮载客三百人。"])
     assert [one.text for one in found] == ["首航定在五月一日，渡轮票价十元。"]
     assert summarise([FIRST], 3, sentences(FIRST.text)) == []

@@ -1,4 +1,4 @@
-"""The MCP server as assistants use it: processes, both transports, the client of the official SDK; and text of strangers."""
+"""The MCP server over both transports, in separate processes, with the client of the official SDK; and hostile text of articles."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ EDITING = {"look_at_address", "add_source", "add_topic", "fold", "unfold", "cate
 
 @dataclass(frozen=True)
 class Newsroom:
-    """A folder with everything that a portal has. ``tokens``: by the name of a role, or ``reads`` for one that may read alone."""
+    """Folder of a portal. ``tokens``: by name of a role, or ``reads`` for a token with the right to read only."""
 
     folder: Path
     ids: dict[str, str]
@@ -72,7 +72,7 @@ def environment(token: str | None = None) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def room(filled: Any, tmp_path_factory: pytest.TempPathFactory, newsroom: ModuleType) -> Iterator[Newsroom]:
-    """Served by a process of its own."""
+    """Yield the folder, with a portal served by a separate process."""
     folder = tmp_path_factory.mktemp("mcp")
     (folder / "sources.yaml").write_text(SOURCES, "utf-8")
     copy(filled.store, folder / "news.db")
@@ -103,13 +103,13 @@ def room(filled: Any, tmp_path_factory: pytest.TempPathFactory, newsroom: Module
 @asynccontextmanager
 async def over_stdio(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
     command = StdioServerParameters(command=sys.executable, args=["-c", PROGRAM, "mcp"], cwd=room.folder, env=environment(token))
-    async with Client(command, read_timeout_seconds=600, mode="legacy") as client:  # the handshake of older clients, which waits
+    async with Client(command, read_timeout_seconds=600, mode="legacy") as client:  # the handshake of older clients
         yield client
 
 
 @asynccontextmanager
 async def over_forked_stdio(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
-    """The same with a process that has its imports done."""
+    """Connect to a forked process, which has its imports done."""
     assert token is not None, "what else the environment holds counts"
 
     @asynccontextmanager
@@ -117,7 +117,7 @@ async def over_forked_stdio(room: Newsroom, token: str | None) -> AsyncIterator[
         with Started("mcp", cwd=room.folder, piped=True, **SURROUNDINGS, NEWSPORTAL_TOKEN=token) as process:
             async with stdio_server(anyio.wrap_file(process.stdout), anyio.wrap_file(process.stdin)) as messages:
                 yield messages
-                process.stdin.close()  # it ends then, and so does the reading of what it says
+                process.stdin.close()  # ends the process and its output
 
     async with Client(pipes(), read_timeout_seconds=600, mode="legacy") as client:
         yield client
@@ -142,7 +142,7 @@ class Assistant:
     client: Client
     room: Newsroom
     web: MadeUpWeb | None = None
-    feed: int = 0  # that it adds: the portal may still know what the one before it added
+    feed: int = 0  # index of the feed it adds: the portal may still cache the one added before
 
     async def does(self, tool: str, **asked: Any) -> dict[str, Any]:
         found = await self.client.call_tool(tool, asked)
@@ -168,7 +168,7 @@ def talk(room: Newsroom, transport: str, token: str | None, task: Task, web: Mad
 
 
 async def reads(one: Assistant) -> None:
-    """What everybody may who reads."""
+    """Use all tools that any reader may use."""
     assert RULE in (one.client.instructions or "")
     listed = (await one.client.list_tools()).tools
     assert {tool.name for tool in listed} == READING | EDITING
@@ -202,8 +202,8 @@ async def reads(one: Assistant) -> None:
     assert "validation error" in await one.refused("story", id="../../people")
 
 
-async def reads_strangers(one: Assistant) -> None:
-    """An article that speaks to assistants: without tags and unseen characters, and nowhere but among what the Web says."""
+async def check_hostile_text(one: Assistant) -> None:
+    """Check that hostile text loses its tags and invisible characters, and appears only in the field for text of the Web."""
     parts, offset = "", 0
     while True:
         whole = await one.does("story", id=one.room.ids["evil"], offset=offset)
@@ -219,8 +219,8 @@ async def reads_strangers(one: Assistant) -> None:
         assert not set("<>\u202e\u200b\U000e0041\x1b") & set(text)
 
 
-async def may_not(one: Assistant) -> None:
-    """A reader's tools stop where his token stops."""
+async def check_denied_tools(one: Assistant) -> None:
+    """Check that the tools require the rights of the token."""
     article = one.room.ids["repost"]
     asked: dict[str, dict[str, Any]] = {
         "sources": {},
@@ -237,7 +237,7 @@ async def may_not(one: Assistant) -> None:
 
 
 async def edits(one: Assistant) -> None:
-    """An editor's day: what fails, a new source and a topic after their previews, folds both ways, a category, publishing."""
+    """Use all tools of editors: failing sources, a new source and a topic after their previews, folding, categories, publishing."""
     assert (await one.does("whoami"))["rights"] == ["edit", "keep", "read", "watch"]
     assert (await one.does("sources", limit=5))["items"][0]["key"]
     assert one.web is not None
@@ -276,37 +276,37 @@ async def edits(one: Assistant) -> None:
     assert "not-found" in await one.refused("publish", article=bridge, target="nowhere")
     look = await one.does("look_at_address", address="http://169.254.169.254/")
     assert (look["items"], "link-local" in look["problems"][0]) == ([], True)
-    file.write_text(before, "utf-8")  # as the next one finds it
+    file.write_text(before, "utf-8")  # restored for the next test
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_a_reader_searches_and_reads_and_no_tool_does_more_than_its_token_may(room: Newsroom, transport: str) -> None:
-    async def all_of_it(one: Assistant) -> None:  # in one conversation: a process of its own takes seconds to start
+def test_reader_tools_and_their_limits(room: Newsroom, transport: str) -> None:
+    async def all_of_it(one: Assistant) -> None:  # one conversation, since starting a process takes seconds
         await reads(one)
-        await reads_strangers(one)
-        await may_not(one)
+        await check_hostile_text(one)
+        await check_denied_tools(one)
 
     talk(room, transport, room.tokens["reader"], all_of_it)
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_a_token_to_read_reads_whoever_has_it(room: Newsroom, transport: str) -> None:
-    talk(room, transport, room.tokens["reads"], reads_strangers)
+def test_read_token_reads_with_any_user(room: Newsroom, transport: str) -> None:
+    talk(room, transport, room.tokens["reads"], check_hostile_text)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_an_editor_adds_folds_and_publishes(room: Newsroom, transport: str, web: MadeUpWeb) -> None:
+def test_editor_tools_change_the_portal(room: Newsroom, transport: str, web: MadeUpWeb) -> None:
     talk(room, transport, room.tokens["editor"], edits, web)
     with closing(open_accounts(f"sqlite:///{room.folder / 'accounts.db'}")) as accounts:
         made = [entry for entry in accounts.trail.entries(person="editor") if entry.way == "token"]
     assert {"source.add", "topic.add", "publishing.ask"} <= {entry.action for entry in made}
 
 
-def test_without_a_token_a_machine_reads_and_the_network_does_not(room: Newsroom) -> None:
+def test_anonymous_reads_over_stdio_but_not_http(room: Newsroom) -> None:
     async def nobody(one: Assistant) -> None:
         assert await one.does("whoami") == {"name": None, "rights": ["read"]}
-        await may_not(one)
+        await check_denied_tools(one)
 
     talk(room, "process", None, nobody)
     for headers in ({}, {"authorization": "Bearer np_wrong"}, {"origin": room.address}):
@@ -315,7 +315,7 @@ def test_without_a_token_a_machine_reads_and_the_network_does_not(room: Newsroom
     assert httpx.get(f"{room.address}/mcp", timeout=600).status_code == 405
 
 
-def test_a_token_that_does_not_count_is_told_at_once(room: Newsroom) -> None:
+def test_invalid_token_is_reported_at_start(room: Newsroom) -> None:
     ended = run("mcp", "--token", "np_wrong", cwd=room.folder, **SURROUNDINGS)
     assert ended.returncode == 1
     assert "newsportal token add" in ended.stderr
@@ -333,5 +333,5 @@ def test_a_token_that_does_not_count_is_told_at_once(room: Newsroom) -> None:
         ("长" * 500, "长" * 299 + "…"),
     ],
 )
-def test_text_of_the_web_is_cleaned(text: str | None, expected: str) -> None:
+def test_web_text_is_cleaned(text: str | None, expected: str) -> None:
     assert cleaned(text) == expected

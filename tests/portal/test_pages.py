@@ -1,4 +1,4 @@
-"""What a reader sees on every page."""
+"""Pages for readers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def said(page: lxml_html.HtmlElement, path: str) -> list[str]:
     return [" ".join(node.text_content().split()) for node in page.xpath(path)]
 
 
-def test_the_front_page_has_a_top_story_a_board_a_topic_and_the_stream(client: httpx.Client, newsroom: ModuleType) -> None:
+def test_front_page_has_top_story_boards_topics_and_stream(client: httpx.Client, newsroom: ModuleType) -> None:
     page = tree(client.get("/"))
     assert said(page, "//section[@class='lead']//h2") == ["今年首个台风生成，预计周五夜间影响东部沿海"]
     assert [name.split(" ")[0] for name in said(page, "//section[@class='board']/h2")] == ["旅游", "人工智能", "新能源汽车"]
@@ -35,12 +35,12 @@ def test_the_front_page_has_a_top_story_a_board_a_topic_and_the_stream(client: h
     assert page.get("lang") == "zh-CN"
 
 
-def test_every_story_is_in_the_stream_once(client: httpx.Client, newsroom: ModuleType) -> None:
+def test_every_story_appears_once_in_the_stream(client: httpx.Client, newsroom: ModuleType) -> None:
     titles = said(tree(client.get("/latest")), "//*[contains(@class,'headline')]")
     assert len(titles) == len(set(titles)) == len(newsroom.STORIES) + 1
 
 
-def test_a_topic_lists_its_stories_newest_first_by_day(client: httpx.Client) -> None:
+def test_topic_page_lists_stories_by_day(client: httpx.Client) -> None:
     page = tree(client.get("/topic/旅游"))
     assert said(page, "//h1") == ["旅游"]
     assert said(page, "//h2[@class='day-name']") == ["今天", "昨天"]
@@ -53,7 +53,7 @@ def test_a_topic_lists_its_stories_newest_first_by_day(client: httpx.Client) -> 
     ]
 
 
-def test_the_hottest_order_puts_the_most_reported_story_first(client: httpx.Client) -> None:
+def test_hottest_order_starts_with_most_reported_story(client: httpx.Client) -> None:
     page = tree(client.get("/topic/旅游", params={"order": "hottest"}))
     assert said(page, "//*[contains(@class,'headline')]")[0].startswith("云岭峡谷")
     assert not said(page, "//h2[@class='day-name']")
@@ -62,13 +62,13 @@ def test_the_hottest_order_puts_the_most_reported_story_first(client: httpx.Clie
 @pytest.mark.parametrize(
     "path", ["/topic/没有", "/topic/", "/story/none", "/story/none/none", "/story/a/b/revisions", "/runs/none", "/nope", "/feed.pdf"]
 )
-def test_what_does_not_exist_is_a_friendly_404(editor: httpx.Client, path: str) -> None:
+def test_unknown_page_is_a_helpful_404(editor: httpx.Client, path: str) -> None:
     page = tree(editor.get(path), 404)
     assert said(page, "//h1") == ["没有这个页面"]
     assert page.xpath("//main//a[@href='/']")
 
 
-def test_filters_narrow_a_list_and_can_be_taken_off(client: httpx.Client) -> None:
+def test_filters_narrow_a_list_and_are_removable(client: httpx.Client) -> None:
     page = tree(client.get("/latest", params={"site": "南江日报", "category": "财经"}))
     assert said(page, "//*[contains(@class,'headline')]") == ["二手电动车怎么估价？行业首个电池健康标准征求意见"]
     assert [node.get("href") for node in page.xpath("//a[@class='chip']")] == [
@@ -78,7 +78,7 @@ def test_filters_narrow_a_list_and_can_be_taken_off(client: httpx.Client) -> Non
     assert "去掉后也许会有" in client.get("/latest", params={"site": "没有这个站"}).text
 
 
-def test_paging_meets_every_story_once_and_ends(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_paging_covers_every_story_once(fresh: Store, serve, newsroom: ModuleType) -> None:
     for number in range(67):
         newsroom.write(fresh, newsroom.article(f"第{number}号快讯", f"正文{number}" * 20, ago=number * 10))
     client, path, seen = serve(fresh), "/latest", []
@@ -91,11 +91,11 @@ def test_paging_meets_every_story_once_and_ends(fresh: Store, serve, newsroom: M
     assert not path
 
 
-def test_a_made_up_cursor_is_no_error(client: httpx.Client) -> None:
+def test_invalid_cursor_is_ignored(client: httpx.Client) -> None:
     assert client.get("/latest", params={"before": "' OR 1=1 --"}).status_code == 200
 
 
-def test_a_story_reads_well(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_story_page_content(client: httpx.Client, ids: dict[str, str]) -> None:
     page = tree(client.get(f"/story/{ids['bridge']}"))
     assert said(page, "//article//h1") == ["云岭峡谷步行观景桥今日开放，首日八千张门票全部约满"]
     meta = said(page, "//header[@class='story-head']//p[@class='meta']")[0]
@@ -106,7 +106,7 @@ def test_a_story_reads_well(client: httpx.Client, ids: dict[str, str]) -> None:
     assert page.xpath("//a[@class='button']/@href")[0].startswith("https://")
 
 
-def test_keywords_lead_to_a_search(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_keywords_link_to_search(fresh: Store, serve, newsroom: ModuleType) -> None:
     story = replace(newsroom.article("桥通车了", "今天通车。"), keywords=("青溪大桥", "<b>R&D</b>"))
     id = fresh.article(newsroom.write(fresh, story)[0]).story_id
     page = tree(serve(fresh).get(f"/story/{id}"))
@@ -114,7 +114,7 @@ def test_keywords_lead_to_a_search(fresh: Store, serve, newsroom: ModuleType) ->
     assert page.xpath("//ul[@class='keywords']//a/@href") == [f"/search?q={quote(word, safe='')}" for word in story.keywords]
 
 
-def test_all_versions_are_listed_with_the_reason(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_versions_are_listed_with_fold_reason(client: httpx.Client, ids: dict[str, str]) -> None:
     page = tree(client.get(f"/story/{ids['bridge']}"))
     rows = said(page, "//section[@id='versions']//li/p[@class='meta']")
     assert rows[0] == "云岭晚报 2026-05-20 16:00 首发 正在阅读"
@@ -124,20 +124,20 @@ def test_all_versions_are_listed_with_the_reason(client: httpx.Client, ids: dict
     assert said(page, "//section[@id='versions']/p[@class='meta']") == ["5 家媒体 · 均在 2 小时内"]
 
 
-def test_each_version_can_be_read_and_leads_to_the_earliest(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_each_version_has_a_page_linking_to_the_original(client: httpx.Client, ids: dict[str, str]) -> None:
     page = tree(client.get(f"/story/{ids['bridge']}/{ids['repost']}"))
     assert said(page, "//header[@class='story-head']//p[@class='meta']")[0].startswith("北地新闻")
     assert page.xpath("//p[@class='note']/a/@href") == [f"/story/{ids['bridge']}"]
-    assert len(page.xpath("//div[@class='body']/p")) == 6  # no HTML stored: the text in paragraphs
+    assert len(page.xpath("//div[@class='body']/p")) == 6  # without stored HTML the text is shown in paragraphs
 
 
-def test_a_version_under_the_wrong_story_is_led_to_its_own(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_version_under_wrong_story_redirects(client: httpx.Client, ids: dict[str, str]) -> None:
     answer = client.get(f"/story/elsewhere/{ids['repost']}")
     assert answer.headers["location"] == f"/story/{ids['bridge']}/{ids['repost']}"
     assert client.get(f"/story/{ids['repost']}").headers["location"] == f"/story/{ids['bridge']}"
 
 
-def test_neighbours_walk_a_topic_from_end_to_end(client: httpx.Client) -> None:
+def test_next_and_previous_links_walk_through_a_topic(client: httpx.Client) -> None:
     path, walked = tree(client.get("/topic/旅游")).xpath("//*[contains(@class,'headline')]/a/@href")[0], []
     while path:
         page = tree(client.get(path))
@@ -148,7 +148,7 @@ def test_neighbours_walk_a_topic_from_end_to_end(client: httpx.Client) -> None:
     assert said(tree(client.get(back)), "//article//h1")[0].startswith("山城夜市")
 
 
-def test_stories_of_one_moment_are_all_met_by_walking(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_next_links_cover_stories_of_the_same_time(fresh: Store, serve, newsroom: ModuleType) -> None:
     for number in range(5):
         newsroom.write(fresh, newsroom.article(f"同刻{number}", f"正文{number}" * 20, ago=60))
     client = serve(fresh)
@@ -161,7 +161,7 @@ def test_stories_of_one_moment_are_all_met_by_walking(fresh: Store, serve, newsr
     assert sorted(walked) == [f"同刻{number}" for number in range(5)]
 
 
-def test_earlier_texts_of_an_article_can_be_read(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_earlier_revisions_are_shown_with_differences(fresh: Store, serve, newsroom: ModuleType) -> None:
     first = newsroom.article("初稿标题", "初稿的正文" * 20, url="https://a.example/1")
     [made] = newsroom.write(fresh, first)
     newsroom.write(fresh, replace(first, title="改后标题", text="改后的正文" * 20))
@@ -172,25 +172,25 @@ def test_earlier_texts_of_an_article_can_be_read(fresh: Store, serve, newsroom: 
     assert said(page, "//details[2]//div[@class='compared']") == ["初稿的正文" * 20]
 
 
-def test_an_empty_portal_says_what_to_do(fresh: Store, serve) -> None:
+def test_empty_portal_names_the_command(fresh: Store, serve) -> None:
     text = serve(fresh).get("/").text
     assert "newsportal crawl --once" in text
     assert "人工智能" in text
 
 
-def test_an_empty_portal_says_that_a_crawl_runs(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_empty_portal_reports_a_running_crawl(fresh: Store, serve, newsroom: ModuleType) -> None:
     fresh.save_run(Run("now", newsroom.NOW - timedelta(minutes=1), spiders=("rss",)))
     text = serve(fresh).get("/").text
     assert "首次采集正在进行" in text
     assert "newsportal crawl" not in text
 
 
-def test_a_crawl_that_was_killed_yesterday_does_not_run(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_old_unfinished_crawl_does_not_count_as_running(fresh: Store, serve, newsroom: ModuleType) -> None:
     fresh.save_run(Run("dead", newsroom.NOW - timedelta(days=1)))
     assert "newsportal crawl --once" in serve(fresh).get("/").text
 
 
-def test_without_a_network_the_front_page_says_so(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_crawl_without_network_is_reported(fresh: Store, serve, newsroom: ModuleType) -> None:
     fresh.save_run(newsroom.failed_run())
     client = serve(fresh)
     assert "找不到该域名：没有网络，或地址有误" in client.get("/").text
@@ -198,7 +198,7 @@ def test_without_a_network_the_front_page_says_so(fresh: Store, serve, newsroom:
     assert "上次采集没有连上任何来源" in client.get("/").text
 
 
-def test_the_run_report_adds_up_and_explains_itself(editor: httpx.Client, newsroom: ModuleType) -> None:
+def test_run_report_has_consistent_totals(editor: httpx.Client, newsroom: ModuleType) -> None:
     [link] = tree(editor.get("/runs")).xpath("//tbody//th/a/@href")
     page = tree(editor.get(link))
     assert "取回 108 个页面，其中 101 个读出了正文（93.5%）" in said(page, "//p[@class='plain']")[0]
@@ -223,7 +223,7 @@ def test_the_run_report_adds_up_and_explains_itself(editor: httpx.Client, newsro
     assert said(page, "//ul[@class='failures']/li")[0] == "4 × 页面中没有找到正文 too-short"
 
 
-def test_the_interface_speaks_english_when_asked(client: httpx.Client) -> None:
+def test_language_is_chosen_by_header_query_and_cookie(client: httpx.Client) -> None:
     assert "Hottest" in client.get("/", headers={"accept-language": "en-GB,en;q=0.9"}).text
     answer = client.get("/", params={"lang": "en"})
     assert "Front page" in answer.text
@@ -231,7 +231,7 @@ def test_the_interface_speaks_english_when_asked(client: httpx.Client) -> None:
     assert 'lang="en"' in client.get("/latest", headers={"cookie": "lang=en"}).text
 
 
-def test_choices_are_kept_in_cookies(client: httpx.Client) -> None:
+def test_preferences_are_stored_in_cookies(client: httpx.Client) -> None:
     answer = client.get("/settings", params={"theme": "dark", "next": "/latest?order=hottest"})
     assert answer.status_code == 303
     assert answer.headers["location"] == "/latest?order=hottest"
@@ -241,15 +241,15 @@ def test_choices_are_kept_in_cookies(client: httpx.Client) -> None:
     assert said(page, "//button[@aria-pressed='true']") == ["深色", "宋体", "大", "中文", "原文", "最新"]
 
 
-def test_health_tells_how_far_the_index_is_behind(client: httpx.Client, store: Store) -> None:
+def test_health_reports_index_lag(client: httpx.Client, store: Store) -> None:
     told = client.get("/health").json()
     assert told["status"] == "ok"
     assert told["stories"] == 15
     assert told["search"] == {"status": "ok", "behind": 0}
 
 
-def test_every_page_asks_the_store_little(client: httpx.Client, ids: dict[str, str]) -> None:
-    """Statements a page, once it is warm; how fast pages are, benchmarks/portal.py measures."""
+def test_pages_use_few_database_queries(client: httpx.Client, ids: dict[str, str]) -> None:
+    """Counts statements of a page with warm caches; benchmarks/portal.py measures its time."""
     asked: list[str] = []
 
     def count(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:

@@ -1,4 +1,4 @@
-"""``/people`` and ``/audit``: who may what, who changed what; nobody locks himself out of the portal."""
+"""``/people`` and ``/audit``: users, their roles, and the log of changes; the last administrator cannot be removed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def id_of(client: httpx.Client, name: str) -> str:
     return found
 
 
-def test_somebody_is_added_and_signs_in_with_what_was_shown(client: httpx.Client) -> None:
+def test_added_user_signs_in_with_shown_password(client: httpx.Client) -> None:
     page = lxml_html.document_fromstring(client.post("/people", data={"name": "李读者", "role": "reader"}).text)
     [password] = page.xpath("//*[@data-secret]/text()")
     assert "李读者" in rows(client)
@@ -38,12 +38,12 @@ def test_somebody_is_added_and_signs_in_with_what_was_shown(client: httpx.Client
         assert other.get("/account").status_code == 200
 
 
-def test_the_form_gives_no_more_rights_than_are_chosen(client: httpx.Client) -> None:
+def test_default_role_is_reader(client: httpx.Client) -> None:
     page = lxml_html.document_fromstring(client.get("/people").text)
     assert page.xpath("//select[@id='role']/option[@selected]/@value") == ["reader"]
 
 
-def test_the_way_in_stands_on_top_of_every_page(client: httpx.Client) -> None:
+def test_sign_in_link_and_user_menu_are_on_every_page(client: httpx.Client) -> None:
     with httpx.Client(base_url=client.base_url, timeout=600) as nobody:
         page = lxml_html.document_fromstring(nobody.get("/latest").text)
     assert page.xpath("//header//a[@class='sign-in']/@href") == ["/login?next=/latest"]
@@ -52,7 +52,7 @@ def test_the_way_in_stands_on_top_of_every_page(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "<script>alert(1)</script>", "a" * 100, "两 \u3000格", "x\x00y", "..", "ADMIN 0"])
-def test_a_name_that_cannot_be_one_is_told_beside_the_field(client: httpx.Client, name: str) -> None:
+def test_invalid_name_is_reported_beside_the_field(client: httpx.Client, name: str) -> None:
     answer = client.post("/people", data={"name": name, "role": "reader"})
     assert answer.status_code == 422
     assert 'id="name-mistake"' in answer.text
@@ -60,7 +60,7 @@ def test_a_name_that_cannot_be_one_is_told_beside_the_field(client: httpx.Client
     assert len(rows(client)) == 1
 
 
-def test_roles_change_and_the_last_administrator_stays(client: httpx.Client) -> None:
+def test_role_changes_and_last_administrator_stays(client: httpx.Client) -> None:
     client.post("/people", data={"name": "乙", "role": "reader"})
     other, own = id_of(client, "乙"), id_of(client, "admin 0")
     for path in (f"/people/{own}/disable", f"/people/{own}/remove"):
@@ -73,7 +73,7 @@ def test_roles_change_and_the_last_administrator_stays(client: httpx.Client) -> 
     assert client.get("/people").status_code == 403
 
 
-def test_locked_out_let_in_and_removed(client: httpx.Client) -> None:
+def test_user_is_disabled_enabled_and_removed(client: httpx.Client) -> None:
     client.post("/people", data={"name": "丙", "role": "editor"})
     other = id_of(client, "丙")
     assert client.post(f"/people/{other}/disable", data={"": ""}).status_code == 303
@@ -86,7 +86,7 @@ def test_locked_out_let_in_and_removed(client: httpx.Client) -> None:
     assert client.post(f"/people/{other}/disable", data={"": ""}).status_code == 404
 
 
-def test_what_was_done_is_in_the_log_without_secrets(client: httpx.Client) -> None:
+def test_audit_log_has_changes_without_secrets(client: httpx.Client) -> None:
     page = client.post("/people", data={"name": "丁", "role": "editor"}).text
     [password] = lxml_html.document_fromstring(page).xpath("//*[@data-secret]/text()")
     client.post(f"/people/{id_of(client, '丁')}/role", data={"role": "reader"})
@@ -104,13 +104,13 @@ def test_what_was_done_is_in_the_log_without_secrets(client: httpx.Client) -> No
 
 @pytest.mark.parametrize("name", ["person", "action", "days", "before"])
 @pytest.mark.parametrize("value", ["' OR 1=1 --", "9" * 40, "-1", "\x00", "%", "<script>alert(1)</script>", "²"])
-def test_no_filter_is_sql(client: httpx.Client, name: str, value: str) -> None:
+def test_filters_are_not_interpreted_as_sql(client: httpx.Client, name: str, value: str) -> None:
     answer = client.get("/audit", params={name: value})
     assert answer.status_code == 200
     assert "<script>alert" not in answer.text
 
 
-def test_the_log_of_changes_is_in_words(client: httpx.Client) -> None:
+def test_audit_details_are_readable(client: httpx.Client) -> None:
     who, trail = None, client.accounts.trail  # type: ignore[attr-defined]
     now = datetime(2026, 5, 20, tzinfo=UTC)
     trail.add(who, "topic.add", "港口", {"before": None, "any": "渡轮\n码头", "must": ""}, now=now)
@@ -122,11 +122,11 @@ def test_the_log_of_changes_is_in_words(client: httpx.Client) -> None:
     assert not [word for word in ("None", "['", "False") if word in page.xpath("//table")[0].text_content()]
 
 
-def test_the_desk_says_what_needs_somebody(client: httpx.Client) -> None:
+def test_desk_without_open_tasks(client: httpx.Client) -> None:
     assert "目前没有待处理的事项" in client.get("/desk").text
 
 
-def test_no_token_becomes_a_person(client: httpx.Client) -> None:
+def test_token_cannot_create_administrators_or_set_passwords(client: httpx.Client) -> None:
     made = client.post("/api/v1/people", json={"name": "己", "role": "reader"})
     assert made.status_code == 201
     boss, now = client.accounts.people.all()[0], datetime(2026, 5, 20, tzinfo=UTC)  # type: ignore[attr-defined]
@@ -140,7 +140,7 @@ def test_no_token_becomes_a_person(client: httpx.Client) -> None:
             assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not-allowed")
 
 
-def test_the_same_by_the_api(client: httpx.Client) -> None:
+def test_api_manages_users(client: httpx.Client) -> None:
     made = client.post("/api/v1/people", json={"name": "戊", "role": "reader"})
     assert made.status_code == 201
     assert client.post("/api/v1/people", json={"name": "戊"}).json()["error"]["code"] == "taken"

@@ -1,4 +1,4 @@
-"""The wall of photo stories, the page of one, and their feeds."""
+"""The wall of photo stories, the page of a story, and their feeds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def page(client: httpx.Client, path: str) -> lxml_html.HtmlElement:
     return lxml_html.document_fromstring(answer.text)
 
 
-def test_captions_are_corrected_told_and_taken_back(serve, fresh: Store, albums: ModuleType) -> None:
+def test_captions_are_corrected_and_undone(serve, fresh: Store, albums: ModuleType) -> None:
     editor = serve(fresh, role="editor")
     editor.headers["content-type"] = "application/x-www-form-urlencoded"
     id = fresh.galleries.save(albums.album("渔港的早晨", "https://img.example", 30), now=albums.NOW).id
@@ -63,7 +63,7 @@ def test_captions_are_corrected_told_and_taken_back(serve, fresh: Store, albums:
     assert [entry.action for entry in editor.accounts.trail.entries()][:2] == ["article.caption"] * 2
 
 
-def test_programs_read_the_wall(wall: httpx.Client, photos: Store) -> None:
+def test_api_returns_photo_stories(wall: httpx.Client, photos: Store) -> None:
     path, met = "/api/v1/photos?limit=5&order=newest", []
     while path:
         told = wall.get(path).json()
@@ -74,7 +74,7 @@ def test_programs_read_the_wall(wall: httpx.Client, photos: Store) -> None:
     assert (broken["complete"], broken["missing"]) == (False, [5, 6, 7, 9])
 
 
-def test_programs_correct_captions(serve, fresh: Store, albums: ModuleType) -> None:
+def test_api_corrects_captions(serve, fresh: Store, albums: ModuleType) -> None:
     editor = serve(fresh, role="editor")
     id = fresh.galleries.save(albums.album("渔港的早晨", "https://img.example", 2), now=albums.NOW).id
     first, second = editor.get(f"/api/v1/articles/{id}/captions").json()
@@ -88,20 +88,20 @@ def test_programs_correct_captions(serve, fresh: Store, albums: ModuleType) -> N
     assert serve(fresh, role="reader").get(f"/api/v1/articles/{id}/captions").status_code == 403
 
 
-def test_an_article_has_no_captions_to_correct(serve, shelf: Store) -> None:
+def test_article_has_no_captions(serve, shelf: Store) -> None:
     id = shelf.made["bridge"]
     assert serve(shelf, role="editor").get(f"/story/{id}/{id}/captions").status_code == 404
     assert serve(shelf, role="editor").patch(f"/api/v1/articles/{id}/captions", json={"captions": {}}).status_code == 404
 
 
-def test_an_empty_wall_says_how_to_fill_it(serve, fresh: Store) -> None:
+def test_empty_wall_explains_how_to_fill_it(serve, fresh: Store) -> None:
     text = serve(fresh).get("/photos").text
     assert "galleries:" in text
     assert "newsportal crawl gallery" in text
-    assert not lxml_html.document_fromstring(text).xpath("//nav[@class='topics']//a[@href='/photos']")  # nothing to be seen there
+    assert not lxml_html.document_fromstring(text).xpath("//nav[@class='topics']//a[@href='/photos']")  # an empty wall has no link
 
 
-def test_the_wall_leads_to_every_photo_story_once(wall: httpx.Client, photos: Store) -> None:
+def test_wall_pages_cover_every_story_once(wall: httpx.Client, photos: Store) -> None:
     path, met = "/photos", []
     while path:
         shown = page(wall, path)
@@ -114,14 +114,14 @@ def test_the_wall_leads_to_every_photo_story_once(wall: httpx.Client, photos: St
         assert wall.get(address).status_code == 200
 
 
-def test_the_newest_come_first_where_asked(wall: httpx.Client) -> None:
+def test_newest_order(wall: httpx.Client) -> None:
     times = page(wall, "/photos?order=newest").xpath("//div[@data-wall]//time/@datetime")
     assert len(times) == PAGE
     assert all(first >= second for first, second in pairwise(times))
     assert page(wall, "/photos").xpath("//div[@data-wall]//time/@datetime") != times
 
 
-def test_a_topic_has_its_own_wall(wall: httpx.Client) -> None:
+def test_topic_has_its_own_wall(wall: httpx.Client) -> None:
     shown = page(wall, "/photos?topic=旅游")
     assert len(shown.xpath("//div[@data-wall]/article")) == 2
     assert "旅游" in shown.xpath("string(//h1)")
@@ -129,7 +129,7 @@ def test_a_topic_has_its_own_wall(wall: httpx.Client) -> None:
     assert "这里还没有图集" in wall.get("/photos?topic=没有").text
 
 
-def test_a_card_tells_pictures_and_what_is_missing(wall: httpx.Client) -> None:
+def test_card_shows_number_of_images_and_missing_pages(wall: httpx.Client) -> None:
     cards = page(wall, "/photos?topic=旅游").xpath("//div[@data-wall]/article")
     broken = next(card for card in cards if "转场季" in card.text_content())
     assert "4 张图" in broken.text_content()
@@ -139,8 +139,8 @@ def test_a_card_tells_pictures_and_what_is_missing(wall: httpx.Client) -> None:
     assert "未收全" not in whole.text_content()
 
 
-def test_every_height_of_a_card_has_a_style(wall: httpx.Client) -> None:
-    """Pictures keep their place before they come: no card waits for its picture to know its height."""
+def test_every_card_height_has_a_style(wall: httpx.Client) -> None:
+    """The space of images is reserved before they load, without scripts."""
     css = wall.get("/static/photos.css").text
     for height in HEIGHTS:
         assert f".h-{height} {{ --h: {height}; grid-row-end: span {height + 13}; }}" in css
@@ -150,11 +150,11 @@ def test_every_height_of_a_card_has_a_style(wall: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(("size", "height"), [((960, 600), 16), ((600, 600), 26), ((1, 10_000), 42), ((10_000, 1), 14), ((2, 3), 40)])
-def test_a_cover_is_as_high_as_its_picture_within_bounds(size: tuple[int, int], height: int) -> None:
+def test_cover_height_is_bounded(size: tuple[int, int], height: int) -> None:
     assert height_of(*size) == height
 
 
-def test_a_photo_story_shows_every_picture_in_order(wall: httpx.Client, photos: Store) -> None:
+def test_photo_story_shows_images_in_order(wall: httpx.Client, photos: Store) -> None:
     shown = page(wall, f"/story/{photos.made['bridge']}")
     figures = shown.xpath("//figure[@data-place]")
     assert [figure.get("data-place") for figure in figures] == [str(place) for place in range(1, 10)]
@@ -165,48 +165,48 @@ def test_a_photo_story_shows_every_picture_in_order(wall: httpx.Client, photos: 
     assert [figure.xpath(".//img/@width")[0] for figure in figures] == [str(image.width) for image in stored]
     assert [figure.xpath(".//img/@loading") for figure in figures] == [[], []] + [["lazy"]] * 7
     lead = shown.xpath("string(//div[@class='body'])").strip()
-    assert lead == "云岭峡谷步行观景桥开放首日。这组图记录了9个瞬间。"  # captions stand at their pictures alone
+    assert lead == "云岭峡谷步行观景桥开放首日。这组图记录了9个瞬间。"  # captions appear only with their images
 
 
-def test_an_incomplete_story_says_what_is_missing(wall: httpx.Client, photos: Store) -> None:
+def test_incomplete_story_lists_missing_pages(wall: httpx.Client, photos: Store) -> None:
     said = page(wall, f"/story/{photos.made['broken']}").xpath("string(//p[contains(@class, 'unfinished')])")
     assert "共 9 页，缺第 5–7, 9 页" in said
     assert "下次访问时补全" in said
 
 
-def test_pictures_of_unknown_size_have_none(wall: httpx.Client, photos: Store) -> None:
+def test_images_without_known_size(wall: httpx.Client, photos: Store) -> None:
     shown = page(wall, f"/story/{photos.made['plain']}")
     assert shown.xpath("//figure//img/@width") == []
     assert shown.xpath("//figure//img/@alt")[0] == "第 1 张，共 3 张"
 
 
 @pytest.mark.parametrize(("pages", "told"), [((), ""), ((3,), "3"), ((2, 3), "2, 3"), ((9, 5, 6, 7, 5), "5–7, 9")])
-def test_missing_pages_are_told_in_runs(pages: tuple[int, ...], told: str) -> None:
+def test_missing_pages_are_written_as_ranges(pages: tuple[int, ...], told: str) -> None:
     assert numbered(pages) == told
 
 
-def test_the_viewer_is_loaded_only_with_a_photo_story(wall: httpx.Client, photos: Store, client: httpx.Client, ids: dict[str, str]) -> None:
+def test_viewer_is_loaded_only_with_photo_stories(wall: httpx.Client, photos: Store, client: httpx.Client, ids: dict[str, str]) -> None:
     assert "photoswipe" in wall.get(f"/story/{photos.made['bridge']}").text
     for path in ("/", "/latest", "/photos", "/for-you", "/profile"):
         assert "photoswipe" not in wall.get(path).text
     assert "photoswipe" not in client.get(f"/story/{ids['bridge']}").text
 
 
-def test_the_front_page_has_a_row_of_the_best(wall: httpx.Client, client: httpx.Client) -> None:
+def test_front_page_has_a_row_of_photo_stories(wall: httpx.Client, client: httpx.Client) -> None:
     best = page(wall, "/photos").xpath("//div[@data-wall]//h2/a/@href")
     front = page(wall, "/")
     above = set(front.xpath("//section[@class='lead' or @class='hottest']//*[contains(@class, 'headline')]/a/@href"))
     row = front.xpath("//section[@aria-labelledby='photos-name']//h3/a/@href")
     assert row == [story for story in best if story not in above][:5], "the best that do not stand above"
-    assert "photos.css" not in client.get("/").text  # a portal without photo stories does without
+    assert "photos.css" not in client.get("/").text  # not loaded by portals without photo stories
 
 
-def test_lists_tell_how_many_pictures_a_story_has(wall: httpx.Client) -> None:
+def test_lists_show_number_of_images(wall: httpx.Client) -> None:
     assert "9 张图" in wall.get("/latest").text
     assert 'href="/photos"' in wall.get("/").text
 
 
-def test_the_feed_has_the_pictures(wall: httpx.Client, photos: Store) -> None:
+def test_feed_has_all_images(wall: httpx.Client, photos: Store) -> None:
     items = etree.fromstring(wall.get("/photos/feed.rss").content).findall(".//item")
     bridge = next(item for item in items if "观景桥" in item.findtext("title"))
     stored = [picture.image.url for picture in photos.galleries.pictures(photos.made["bridge"])]
@@ -223,14 +223,14 @@ def test_the_feed_has_the_pictures(wall: httpx.Client, photos: Store) -> None:
 
 @pytest.mark.parametrize("value", ["x" * 5000, "'\"><script>", "-1", "1~", "nan~x", "1e999~x", "\x00", "9" * 400 + "~a"])
 @pytest.mark.parametrize("name", ["before", "topic", "order", "source", "category"])
-def test_any_parameter_of_the_wall_gets_an_answer(wall: httpx.Client, name: str, value: str) -> None:
+def test_wall_accepts_any_parameter(wall: httpx.Client, name: str, value: str) -> None:
     for order in ("ranked", "newest"):
         answer = wall.get("/photos", params={"order": order, name: value})
         assert answer.status_code == 200, (name, value, order)
         assert "<script>" not in answer.text
 
 
-def test_hostile_pictures_stay_out(serve, fresh: Store, albums: ModuleType) -> None:
+def test_hostile_image_urls_and_texts_are_removed(serve, fresh: Store, albums: ModuleType) -> None:
     from dataclasses import replace
 
     bad = '"><script>alert(1)</script>\u202e'
@@ -240,7 +240,7 @@ def test_hostile_pictures_stay_out(serve, fresh: Store, albums: ModuleType) -> N
     client = serve(fresh)
     for path in ("/photos", f"/story/{saved.story_id}", "/photos/feed.rss", "/photos/feed.json"):
         text = client.get(path).text
-        assert "<script>alert" not in text or path.endswith("json")  # a title is no HTML there
+        assert "<script>alert" not in text or path.endswith("json")  # titles in JSON are not HTML
         assert "javascript:" not in text
         assert "data:text" not in text
         assert "\u202e" not in text or "feed" in path

@@ -1,4 +1,4 @@
-"""Pictures from our own cache: the store's alone, written anew, fetched once with the right Referer, bounded; whatever servers send."""
+"""The image proxy and its cache: only images of the store, re-encoded, fetched once with the right Referer, within limits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def jpeg(width: int = 900, height: int = 600) -> bytes:
 
 @dataclass
 class Publisher:
-    """A server of pictures; ``seen``: path and Referer of each request."""
+    """Image server; ``seen``: path and Referer of each request."""
 
     port: int = 0
     bodies: dict[str, bytes] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def size_of(answer: httpx.Response) -> tuple[int, int]:
         return shown.size
 
 
-def test_a_picture_and_its_thumbnail_cost_the_publisher_one_request(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_image_and_thumbnail_take_one_request(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     publisher.bodies["/1.jpg"] = jpeg()
     id = story(fresh, Image(publisher.url("/1.jpg"), page="https://photo.example/s/1_2.html"))
     thumb = client.get(f"/picture/{id}/1/thumb")
@@ -120,12 +120,12 @@ def test_a_picture_and_its_thumbnail_cost_the_publisher_one_request(client: http
     full = client.get(f"/picture/{id}/1")
     assert size_of(full) == (900, 600)
     assert client.get(f"/picture/{id}/1").content == full.content
-    assert publisher.seen == [("/1.jpg", "https://photo.example/s/1_2.html")]  # 防盗链: the page it stands on
+    assert publisher.seen == [("/1.jpg", "https://photo.example/s/1_2.html")]  # hotlink protection (防盗链) expects the page of the image
     assert full.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in full.headers["content-security-policy"]
 
 
-def test_the_templates_name_these_addresses_and_they_last(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_story_page_uses_immutable_proxy_urls(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     publisher.bodies["/1.jpg"] = jpeg()
     url = publisher.url("/1.jpg")
     id = story(fresh, Image(url))
@@ -142,8 +142,8 @@ def test_the_templates_name_these_addresses_and_they_last(client: httpx.Client, 
 
 
 @pytest.mark.parametrize("path", ["/", "/latest", "/photos"])
-def test_lists_show_pictures_from_the_cache(path: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
-    """A publisher gives a list of ours nothing (防盗链); its page's Referer only the cache sends."""
+def test_lists_use_proxied_thumbnails(path: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    """Publishers refuse images to our pages (防盗链); only the cache sends the Referer they expect."""
     url = publisher.url("/1.jpg")
     id = story(fresh, Image("data:image/png;base64,x"), Image(url))
     page = client.get(path).text
@@ -151,7 +151,7 @@ def test_lists_show_pictures_from_the_cache(path: str, client: httpx.Client, fre
     assert url not in page
 
 
-def test_without_a_cache_browsers_ask_the_publisher(serve: Any, fresh: Store, publisher: Publisher) -> None:
+def test_without_cache_images_link_to_publisher(serve: Any, fresh: Store, publisher: Publisher) -> None:
     url = publisher.url("/1.jpg")
     id = story(fresh, Image(url))
     plain = serve(fresh, settings=settings(None, publisher))
@@ -164,22 +164,20 @@ ELSEWHERE = ("2", "0", "-1", "①", "9999999999", "x/thumb", "http:%2f%2f127.0.0
 
 
 @pytest.mark.parametrize("path", ["/picture/nobody/1", "/picture/..%2f..%2fetc/1", *(f"/picture/{{id}}/{place}" for place in ELSEWHERE)])
-def test_it_is_no_open_proxy(path: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_other_urls_are_not_proxied(path: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     id = story(fresh, Image(publisher.url("/1.jpg")))
     assert client.get(path.format(id=id), params={"url": publisher.url("/2.jpg")}).status_code == 404
     assert publisher.seen == []
 
 
-def test_private_addresses_that_a_page_named_are_not_asked(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_private_addresses_of_images_are_not_fetched(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     images = [Image(url) for url in (f"http://127.0.0.1:{publisher.port + 1}/x.jpg", "http://169.254.169.254/latest", "file:///etc/passwd")]
     id = story(fresh, *images)
     assert [client.get(f"/picture/{id}/{place}").status_code for place in (1, 2, 3)] == [502, 502, 404]
 
 
 @pytest.mark.parametrize("page", ["https://a.example/\r\nx-evil: 1", "javascript:alert(1)", "https://u:p@a.example/"])
-def test_no_page_says_more_to_a_publisher_than_where_it_is(
-    page: str, client: httpx.Client, fresh: Store, publisher: Publisher, newsroom: Any
-) -> None:
+def test_unsafe_page_url_is_not_sent_as_referer(page: str, client: httpx.Client, fresh: Store, publisher: Publisher, newsroom: Any) -> None:
     publisher.bodies["/1.jpg"] = jpeg()
     (id,) = newsroom.write(fresh, newsroom.article("一条", "正文" * 50, url=page, images=(Image(publisher.url("/1.jpg"), page=page),)))
     assert client.get(f"/picture/{id}/1").status_code == 200
@@ -199,24 +197,24 @@ def test_no_page_says_more_to_a_publisher_than_where_it_is(
     ids=["html", "svg", "nothing", "cut", "bomb", "gzip"],
 )
 @pytest.mark.parametrize("said", ["image/jpeg", "text/html", "image/svg+xml"])
-def test_nothing_but_a_picture_is_handed_on(body: bytes, said: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_non_images_are_not_passed_on(body: bytes, said: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     publisher.bodies["/1.jpg"], publisher.type = body, said
     id = story(fresh, Image(publisher.url("/1.jpg")))
     for address in (f"/picture/{id}/1", f"/picture/{id}/1/thumb", f"/picture/{id}/1"):
         answer = client.get(address)
         assert (answer.status_code, answer.content) == (502, b"")
         assert answer.headers["content-type"].startswith("text/plain")
-    assert len(publisher.seen) == 1  # asked once, then it rests
+    assert len(publisher.seen) == 1  # requested once, then not retried for a while
 
 
-def test_a_script_behind_a_picture_stays_behind(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_script_appended_to_image_is_removed(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     publisher.bodies["/1.jpg"], publisher.type = jpeg() + b"<script>alert(1)</script>", "text/html"
     answer = client.get(f"/picture/{story(fresh, Image(publisher.url('/1.jpg')))}/1")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/jpeg")
     assert b"script" not in answer.content
 
 
-def test_many_readers_at_once_are_one_request(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_concurrent_readers_share_one_request(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     publisher.bodies["/1.jpg"], publisher.wait = jpeg(), 0.3
     id = story(fresh, Image(publisher.url("/1.jpg")))
     with ThreadPoolExecutor(8) as readers:
@@ -225,7 +223,7 @@ def test_many_readers_at_once_are_one_request(client: httpx.Client, fresh: Store
     assert len(publisher.seen) == 1
 
 
-def test_pictures_of_an_article_are_shown_too(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_images_of_articles_are_proxied(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     publisher.bodies["/a.jpg"] = jpeg()
     page = "https://news.example/a.html"
     made = Article(page, Link(page, "feed:甲"), NOW, page, title="古镇", text="古镇的路铺好了。", images=(Image(publisher.url("/a.jpg")),))
@@ -234,7 +232,7 @@ def test_pictures_of_an_article_are_shown_too(client: httpx.Client, fresh: Store
     assert publisher.seen == [("/a.jpg", page)]
 
 
-def test_a_folder_that_cannot_be_written_costs_the_keeping_alone(serve: Any, fresh: Store, publisher: Publisher, tmp_path: Path) -> None:
+def test_unwritable_folder_disables_only_caching(serve: Any, fresh: Store, publisher: Publisher, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     publisher.bodies["/1.jpg"] = jpeg()
     portal = serve(fresh, settings=settings(tmp_path / "file" / "cache", publisher))
@@ -243,7 +241,7 @@ def test_a_folder_that_cannot_be_written_costs_the_keeping_alone(serve: Any, fre
     assert len(publisher.seen) == 2
 
 
-# the folder
+# the cache folder
 
 
 def filled(cache: PictureCache, number: int, size: int = 10_000, begin: int = 0) -> None:
@@ -255,12 +253,12 @@ def total(cache: PictureCache) -> int:
     return sum(one.size for one in cache.files())
 
 
-def test_what_was_asked_for_longest_ago_goes_first(tmp_path: Path) -> None:
+def test_least_recently_used_files_are_removed_first(tmp_path: Path) -> None:
     cache = PictureCache(tmp_path, 1_000_000)
     filled(cache, 60)
     for place, one in enumerate(sorted(cache.files(), key=lambda one: one.path.name)):
         os.utime(one.path, (1_000_000 + place, 1_000_000 + place))
-    assert cache.get("0000.full.jpg") is not None  # now it is the latest
+    assert cache.get("0000.full.jpg") is not None  # now the most recently used
     filled(cache, 60, begin=100)
     assert total(cache) <= 1_000_000
     assert cache.get("0000.full.jpg") is not None
@@ -268,7 +266,7 @@ def test_what_was_asked_for_longest_ago_goes_first(tmp_path: Path) -> None:
     assert cache.get("0159.full.jpg") == bytes([160]) * 10_000
 
 
-def test_two_processes_stay_below_the_limit(tmp_path: Path) -> None:
+def test_two_processes_respect_the_size_limit(tmp_path: Path) -> None:
     one, other = PictureCache(tmp_path, 1_000_000), PictureCache(tmp_path, 1_000_000)
     most = 0
     for number in range(0, 300, 3):
@@ -278,7 +276,7 @@ def test_two_processes_stay_below_the_limit(tmp_path: Path) -> None:
     assert 700_000 < most <= 1_000_000
 
 
-def test_a_disk_that_is_full_keeps_nothing_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = PictureCache(tmp_path, 1_000_000)
 
     def full(*_: Any) -> None:
@@ -290,10 +288,10 @@ def test_a_disk_that_is_full_keeps_nothing_half(tmp_path: Path, monkeypatch: pyt
     assert cache.get("ab.full.jpg") is None
     assert list(cache.files()) == []
     assert cache.put("ab.full.jpg", b"x" * 100)
-    assert not cache.put("large.jpg", b"x" * 200_000)  # a tenth of the folder
+    assert not cache.put("large.jpg", b"x" * 200_000)  # more than a tenth of the limit
 
 
-def test_a_name_without_content_is_not_there(tmp_path: Path) -> None:
+def test_empty_file_is_ignored(tmp_path: Path) -> None:
     cache = PictureCache(tmp_path, 1_000_000)
     (tmp_path / "ab").mkdir()
     (tmp_path / "ab" / "ab.full.jpg").touch()
@@ -313,7 +311,7 @@ while True:
 """
 
 
-def test_a_killed_writer_leaves_no_half_picture(tmp_path: Path) -> None:
+def test_killed_writer_leaves_no_partial_file(tmp_path: Path) -> None:
     cache = PictureCache(tmp_path, 2_000_000_000)
     for _ in range(3):
         process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE)
@@ -327,19 +325,19 @@ def test_a_killed_writer_leaves_no_half_picture(tmp_path: Path) -> None:
         if not one.path.name.endswith(picture_cache.PART):
             assert one.path.read_bytes() == bytes([int(one.path.name[:4]) + 1]) * 3_000_000
     for part in tmp_path.glob("??/*.part"):
-        os.utime(part, (1, 1))  # long ago
+        os.utime(part, (1, 1))  # old
     list(cache.files())
     assert list(tmp_path.glob("??/.*.part")) == []
 
 
-def test_everything_can_be_cleared(tmp_path: Path) -> None:
+def test_cache_is_cleared(tmp_path: Path) -> None:
     cache = PictureCache(tmp_path, 1_000_000)
     filled(cache, 5, size=100)
     assert cache.clear() == (5, 500)
     assert cache.clear() == (0, 0)
 
 
-def test_what_others_keep_in_the_folder_is_not_touched(tmp_path: Path) -> None:
+def test_foreign_files_in_the_folder_are_kept(tmp_path: Path) -> None:
     album = tmp_path / "US"
     album.mkdir()
     (album / "beach.jpg").write_bytes(b"x" * 900_000)
@@ -351,7 +349,7 @@ def test_what_others_keep_in_the_folder_is_not_touched(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_pictures_that_wait_for_the_decoder_take_no_threads(publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_the_decoder_occupies_no_threads(publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     working, most = 0, 0
 
     def slow(body: bytes, side: int, *, max_pixels: int) -> Written:
@@ -383,16 +381,16 @@ def written_article(store: Store, *urls: str) -> str:
     return store.add(article("1", text="桥", html=html, images=tuple(map(Image, urls))), now=NOW).id
 
 
-def test_no_body_sends_a_browser_into_its_own_network(serve: Any, fresh: Store) -> None:
+def test_private_addresses_in_body_are_not_sent_to_browsers(serve: Any, fresh: Store) -> None:
     id = written_article(fresh, *INSIDE, "https://img.example/good.png")
     client = serve(fresh)
     pages = [client.get(address).text for address in (f"/story/{id}", "/feed.json")]
-    pages.append(client.get(f"/api/v1/articles/{id}").json()["html"])  # its list of pictures is as it is stored
+    pages.append(client.get(f"/api/v1/articles/{id}").json()["html"])  # its list of images is unchanged
     assert [url for url in INSIDE for page in pages if url in page] == []
     assert ["https://img.example/good.png" in page for page in pages] == [True, True, True]
 
 
-def test_pictures_of_bodies_come_from_the_cache_too(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+def test_images_in_body_are_proxied(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     publisher.bodies["/in.jpg"] = jpeg()
     url = publisher.url("/in.jpg")
     id = written_article(fresh, url)

@@ -1,4 +1,4 @@
-"""What is kept of a reader: what he looked at, only where he wants it, and gone when he says so."""
+"""Reading history: recorded only with the reader's consent, and erased on request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kept(store: Store) -> list[Any]:
     return list(store.readers.views())
 
 
-def test_pictures_that_were_seen_are_kept_under_a_random_name(reader: httpx.Client, shelf: Store) -> None:
+def test_seen_images_are_recorded_under_a_random_id(reader: httpx.Client, shelf: Store) -> None:
     answer = look(reader, shelf.made["album-bridge"], [1, 2, 5])
     assert answer.status_code == 204
     cookie = answer.headers["set-cookie"]
@@ -47,7 +47,7 @@ def test_pictures_that_were_seen_are_kept_under_a_random_name(reader: httpx.Clie
     assert (view.reader, view.story, view.seen, view.pictures) == (name, shelf.made["album-bridge"], 4, 9)
 
 
-def test_an_article_is_one_of_one(reader: httpx.Client, shelf: Store) -> None:
+def test_article_counts_as_one_image(reader: httpx.Client, shelf: Store) -> None:
     look(reader, shelf.made["bridge"], [1])
     (view,) = kept(shelf)
     assert (view.seen, view.pictures) == (1, 1)
@@ -71,28 +71,28 @@ def test_two_browsers_are_two_readers(serve, shelf: Store) -> None:
         {"cookie": "profile=off"},
     ],
 )
-def test_nothing_is_kept_of_one_who_does_not_want_it_or_is_no_person(reader: httpx.Client, shelf: Store, headers: dict[str, str]) -> None:
+def test_opt_outs_and_bots_are_not_recorded(reader: httpx.Client, shelf: Store, headers: dict[str, str]) -> None:
     answer = look(reader, shelf.made["album-bridge"], [1], **headers)
     assert answer.status_code == 204
     assert "set-cookie" not in answer.headers
     assert kept(shelf) == []
 
 
-def test_no_page_sets_the_cookie(reader: httpx.Client, shelf: Store) -> None:
+def test_pages_do_not_set_the_reader_cookie(reader: httpx.Client, shelf: Store) -> None:
     for path in ("/", "/photos", "/for-you", "/profile", f"/story/{shelf.made['album-bridge']}", f"/story/{shelf.made['bridge']}"):
         told = [cookie.partition("=")[0] for cookie in reader.get(path).headers.get_list("set-cookie")]
-        assert told == (["visited"] if path == "/" else []), path  # when he was here, for his own browser alone
+        assert told == (["visited"] if path == "/" else []), path  # time of the last visit, stored only in the browser
     assert kept(shelf) == []
 
 
 @pytest.mark.parametrize("article", ["0" * 20, "ffffffffffffffffffff"])
-def test_an_unknown_story_is_not_found(reader: httpx.Client, shelf: Store, article: str) -> None:
+def test_unknown_story_is_not_found(reader: httpx.Client, shelf: Store, article: str) -> None:
     answer = look(reader, article, [1])
     assert answer.status_code == 404
     assert "set-cookie" not in answer.headers
 
 
-NO_VIEWS = (
+INVALID_VIEWS = (
     *(b"", b"{", b"[]", b"null", b"1", b"\xff", b"[" * 16_000),
     *(b'{"article": 1, "places": [1]}', b'{"article": "ab"}', b'{"article": "ab", "places": {"1": 2}}'),
     *(b'{"article": "../../x", "places": [1]}', b'{"article": "ab", "places": [true]}', b'{"article": "ab", "places": [1.5]}'),
@@ -101,14 +101,14 @@ NO_VIEWS = (
 )
 
 
-@pytest.mark.parametrize("body", NO_VIEWS)
-def test_anything_else_is_refused(reader: httpx.Client, shelf: Store, body: bytes) -> None:
+@pytest.mark.parametrize("body", INVALID_VIEWS)
+def test_invalid_view_is_refused(reader: httpx.Client, shelf: Store, body: bytes) -> None:
     answer = reader.post("/seen", content=body, headers={**OWN, "content-type": "application/json"})
     assert answer.status_code in (400, 404)
     assert kept(shelf) == []
 
 
-def test_only_pictures_that_the_story_has_count(reader: httpx.Client, shelf: Store) -> None:
+def test_image_numbers_are_limited_to_the_story(reader: httpx.Client, shelf: Store) -> None:
     look(reader, shelf.made["album-bridge"], [0, -1, 10, 99, 10**30])
     assert kept(shelf) == []
     look(reader, shelf.made["album-bridge"], list(range(-500, 1500)))
@@ -117,11 +117,11 @@ def test_only_pictures_that_the_story_has_count(reader: httpx.Client, shelf: Sto
 
 
 @pytest.mark.slow
-def test_a_flood_is_not_kept(reader: httpx.Client, shelf: Store) -> None:
+def test_views_are_rate_limited(reader: httpx.Client, shelf: Store) -> None:
     from newsportal.portal.access import BURST, RateLimit
 
     state = reader.app.state  # type: ignore[attr-defined]
-    state.portal = replace(state.portal, pace=RateLimit(clock=lambda: 0.0))  # whatever time the machine takes
+    state.portal = replace(state.portal, pace=RateLimit(clock=lambda: 0.0))  # independent of the machine's speed
     stories = [id for name, id in shelf.made.items() if name.startswith("album-more")]
     for number in range(int(BURST * 1.5)):
         reader.cookies.clear()
@@ -130,14 +130,14 @@ def test_a_flood_is_not_kept(reader: httpx.Client, shelf: Store) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "x" * 32, "0" * 31, "0" * 33, "A" * 32, "../../etc", "0" * 5000])
-def test_a_name_that_is_none_is_replaced(reader: httpx.Client, shelf: Store, name: str) -> None:
+def test_invalid_reader_id_is_replaced(reader: httpx.Client, shelf: Store, name: str) -> None:
     look(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")
     (view,) = kept(shelf)
     assert re.fullmatch("[0-9a-f]{32}", view.reader)
     assert view.reader != name
 
 
-def test_a_reader_sees_removes_and_clears_what_is_kept(reader: httpx.Client, shelf: Store) -> None:
+def test_history_is_shown_removed_and_cleared(reader: httpx.Client, shelf: Store) -> None:
     for name in ("album-bridge", "album-plain", "bridge"):
         look(reader, shelf.made[name], [1, 2])
     page = lxml_html.document_fromstring(reader.get("/profile").text)
@@ -154,7 +154,7 @@ def test_a_reader_sees_removes_and_clears_what_is_kept(reader: httpx.Client, she
     assert "还没有记录" in reader.get("/profile").text
 
 
-def test_nobody_clears_the_profile_of_another(serve, reader: httpx.Client, shelf: Store) -> None:
+def test_history_of_others_cannot_be_cleared(serve, reader: httpx.Client, shelf: Store) -> None:
     look(reader, shelf.made["album-bridge"], [1])
     other = serve(shelf)
     other.post("/profile/clear", headers={**OWN, "content-type": "application/x-www-form-urlencoded"})
@@ -163,14 +163,14 @@ def test_nobody_clears_the_profile_of_another(serve, reader: httpx.Client, shelf
     assert "看过" not in lxml_html.document_fromstring(other.get("/profile").text).xpath("string(//ol)")
 
 
-def test_a_profile_that_is_switched_off_leaves_nothing(reader: httpx.Client, shelf: Store) -> None:
+def test_switched_off_history_is_erased(reader: httpx.Client, shelf: Store) -> None:
     look(reader, shelf.made["album-bridge"], [1])
     name = reader.cookies["reader"]
     reader.post("/profile/switch", data={"profile": "off"}, headers=OWN)
     assert kept(shelf) == []
     assert "reader" not in reader.cookies
     look(reader, shelf.made["album-bridge"], [1])
-    look(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")  # a page that was open before
+    look(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")  # from a page opened before
     assert kept(shelf) == []
     assert "已关闭" in reader.get("/profile").text
     reader.post("/profile/switch", data={"profile": "on"}, headers=OWN)
@@ -179,7 +179,7 @@ def test_a_profile_that_is_switched_off_leaves_nothing(reader: httpx.Client, she
     assert view.reader != name
 
 
-def test_a_busy_store_costs_a_view_and_no_page(serve, shelf: Store, caplog: pytest.LogCaptureFixture) -> None:
+def test_busy_store_loses_the_view_but_serves_pages(serve, shelf: Store, caplog: pytest.LogCaptureFixture) -> None:
     class Busy:
         def __getattr__(self, name: str) -> object:
             return getattr(shelf, name) if name != "readers" else self
@@ -194,12 +194,12 @@ def test_a_busy_store_costs_a_view_and_no_page(serve, shelf: Store, caplog: pyte
     assert client.get("/health").json()["not_recorded"] == {"seen": 1}
 
 
-def test_the_page_says_that_the_browser_does_not_want_it(reader: httpx.Client) -> None:
+def test_pages_mention_do_not_track(reader: httpx.Client) -> None:
     assert "要求不被跟踪" in reader.get("/profile", headers={"sec-gpc": "1"}).text
     assert "要求不被跟踪" in reader.get("/for-you", headers={"dnt": "1"}).text
 
 
-def test_a_portal_may_keep_nothing_of_anybody(serve, shelf: Store, newsroom: ModuleType) -> None:
+def test_disabled_recommendation_records_nothing(serve, shelf: Store, newsroom: ModuleType) -> None:
     client = serve(shelf, settings=newsroom.settings(recommendation={"enabled": False}))
     look(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"})
     assert kept(shelf) == []

@@ -1,4 +1,4 @@
-"""Threats F: what proxies say is believed where they are named; tokens come without cookies; bodies are as large as their path allows."""
+"""Proxies, tokens and request bodies (threat group F): headers of configured proxies only, tokens without cookies, size limits by path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def portal(serve: Any, store: Store, newsroom: Any, **own: Any) -> httpx.Client:
     return client
 
 
-def test_a_named_proxy_says_who_asks_and_how(serve: Any, fresh: Store, newsroom: Any) -> None:
+def test_configured_proxy_sets_client_and_scheme(serve: Any, fresh: Store, newsroom: Any) -> None:
     client = portal(serve, fresh, newsroom, proxies=("127.0.0.0/8",))
     own = {"origin": str(client.base_url).rstrip("/").replace("http:", "https:")}
     answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers={**HTTPS, **own})
@@ -35,11 +35,11 @@ def test_a_named_proxy_says_who_asks_and_how(serve: Any, fresh: Store, newsroom:
     assert session.address == "203.0.113.9"
     secret = cookie.partition("=")[2].partition(";")[0]
     assert client.get("/people", headers={**HTTPS, "cookie": f"__Host-session={secret}"}).status_code == 200
-    assert client.get("/people", headers={**HTTPS, "cookie": f"session={secret}"}).status_code == 303  # anybody could have set that one
+    assert client.get("/people", headers={**HTTPS, "cookie": f"session={secret}"}).status_code == 303  # settable by any page of the host
 
 
-def test_behind_https_a_page_of_the_same_name_without_is_not_ours(serve: Any, fresh: Store, newsroom: Any) -> None:
-    """For browsers that send no ``Sec-Fetch-Site``."""
+def test_http_origin_is_refused_behind_https(serve: Any, fresh: Store, newsroom: Any) -> None:
+    """For browsers that do not send ``Sec-Fetch-Site``."""
     client = portal(serve, fresh, newsroom, proxies=("127.0.0.0/8",))
     origin = str(client.base_url).rstrip("/")
     for told, status in ((origin, 403), (origin.replace("http:", "https:"), 303)):
@@ -48,7 +48,7 @@ def test_behind_https_a_page_of_the_same_name_without_is_not_ours(serve: Any, fr
 
 
 @pytest.mark.parametrize("proxies", [(), ("192.0.2.1", "10.0.0.0/8")])
-def test_nobody_else_is_believed(serve: Any, fresh: Store, newsroom: Any, proxies: tuple[str, ...]) -> None:
+def test_headers_of_other_proxies_are_ignored(serve: Any, fresh: Store, newsroom: Any, proxies: tuple[str, ...]) -> None:
     client = portal(serve, fresh, newsroom, proxies=proxies)
     answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers=HTTPS)
     assert answer.headers["set-cookie"].startswith("session=")
@@ -56,7 +56,7 @@ def test_nobody_else_is_believed(serve: Any, fresh: Store, newsroom: Any, proxie
     assert session.address == "127.0.0.1"
 
 
-def test_an_address_that_is_made_up_gives_no_further_tries(serve: Any, fresh: Store, newsroom: Any) -> None:
+def test_forged_client_address_does_not_evade_login_limit(serve: Any, fresh: Store, newsroom: Any) -> None:
     client = portal(serve, fresh, newsroom)
     found = [
         client.post("/login", data={"name": "boss", "password": "x"}, headers={"x-forwarded-for": f"203.0.113.{number}"}).status_code
@@ -65,7 +65,7 @@ def test_an_address_that_is_made_up_gives_no_further_tries(serve: Any, fresh: St
     assert found[-1] == 429
 
 
-def test_a_token_needs_no_origin_and_lets_no_cookie_count(serve: Any, fresh: Store, newsroom: Any) -> None:
+def test_token_needs_no_origin_and_disables_cookies(serve: Any, fresh: Store, newsroom: Any) -> None:
     client = portal(serve, fresh, newsroom)
     boss = client.accounts.people.named("boss")  # type: ignore[attr-defined]
     _, secret = client.accounts.tokens.add(boss, "script", [Right.ADMINISTER, Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
@@ -81,7 +81,7 @@ def test_a_token_needs_no_origin_and_lets_no_cookie_count(serve: Any, fresh: Sto
     assert {person.name for person in client.accounts.people.all()} == {"boss", "new"}  # type: ignore[attr-defined]
 
 
-def test_each_path_takes_what_it_needs(client: httpx.Client) -> None:
+def test_body_limit_depends_on_path(client: httpx.Client) -> None:
     assert bound_of("/seen").most == bound_of("/login").most == MAX_BODY
     assert bound_of("/sources/new").most == bound_of("/api/v1/sources").most == MAX_TEXT
     assert (bound_of("/corpora").most, bound_of("/corpora").kinds, bound_of("/corpora").streamed) == (MAX_FILE, FILES, True)
@@ -92,7 +92,7 @@ def test_each_path_takes_what_it_needs(client: httpx.Client) -> None:
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not-allowed")
 
 
-def test_a_portal_for_members_shows_nothing_to_others(serve: Any, fresh: Store, newsroom: Any) -> None:
+def test_members_only_portal_requires_sign_in(serve: Any, fresh: Store, newsroom: Any) -> None:
     client = portal(serve, fresh, newsroom, reading="members")
     for path in ("/", "/latest", "/search?q=x", "/feed.rss", "/photos", "/settings"):
         answer = client.get(path)
@@ -108,8 +108,8 @@ def test_a_portal_for_members_shows_nothing_to_others(serve: Any, fresh: Store, 
     assert client.get("/latest").status_code == 200
 
 
-def test_what_members_read_is_kept_by_nobody_on_the_way(serve: Any, shelf: Store, newsroom: Any) -> None:
-    """A cache between would hand it to whoever asks next."""
+def test_members_only_answers_are_not_cached_publicly(serve: Any, shelf: Store, newsroom: Any) -> None:
+    """A shared cache would serve them to anonymous users."""
     client = portal(serve, shelf, newsroom, reading="members")
     client.post("/login", data={"name": "boss", "password": PASSWORD})
     paths = (

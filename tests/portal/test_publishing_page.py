@@ -1,4 +1,4 @@
-"""``/publishing``: the queue in both languages, reasons escaped, and a button that lets what failed wait anew."""
+"""``/publishing``: the outbox in both languages, escaped reasons, and retrying of failed articles."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def client(serve: Any, store: Store, tmp_path: Path) -> httpx.Client:
 
 
 @pytest.mark.parametrize(("language", "said"), [("zh", "失败的文章"), ("en", "What failed")])
-def test_counts_and_reasons_are_shown(client: httpx.Client, language: str, said: str) -> None:
+def test_counts_and_failure_reasons_are_shown(client: httpx.Client, language: str, said: str) -> None:
     text = client.get(f"/publishing?lang={language}").text
     page = lxml_html.document_fromstring(text)
     rows = {
@@ -58,7 +58,7 @@ def test_counts_and_reasons_are_shown(client: httpx.Client, language: str, said:
     assert page.xpath("//tr[@data-done]")
 
 
-def test_what_failed_waits_anew(client: httpx.Client, store: Store) -> None:
+def test_failed_article_is_retried(client: httpx.Client, store: Store) -> None:
     other = client.post("/publishing/again", content="target=x&article=aa", headers=OWN, follow_redirects=False)
     assert other.status_code == 303
     assert [entry.article_id for entry in store.outbox.entries(states=["failed"])] == ["aa"]
@@ -67,15 +67,13 @@ def test_what_failed_waits_anew(client: httpx.Client, store: Store) -> None:
     assert store.outbox.counts()["<b>站点"]["waiting"] == 2
 
 
-def test_only_our_own_pages_may_ask(client: httpx.Client, store: Store) -> None:
+def test_cross_site_request_is_refused(client: httpx.Client, store: Store) -> None:
     answer = client.post("/publishing/again", content="", headers={**OWN, "sec-fetch-site": "cross-site"})
     assert answer.status_code == 403
     assert len(store.outbox.entries(states=["failed"])) == 1
 
 
-def test_the_desk_leads_there_and_the_page_says_what_to_do_where_nothing_is_published(
-    client: httpx.Client, serve: Any, fresh: Store
-) -> None:
+def test_desk_links_to_publishing_and_empty_page_helps(client: httpx.Client, serve: Any, fresh: Store) -> None:
     assert 'href="/publishing"' in client.get("/sources").text
     bare = serve(fresh, role="editor")
     assert "还没有发布目标" in bare.get("/publishing").text
@@ -88,7 +86,7 @@ def entry(store: Store, id: str, target: str = "<b>站点") -> Entry:
     return store.outbox.of(target, [id])[id]
 
 
-def test_an_article_is_published_anew_and_taken_back(serve: Any, shelf: Store, tmp_path: Path, newsroom: ModuleType) -> None:
+def test_article_is_published_and_withdrawn(serve: Any, shelf: Store, tmp_path: Path, newsroom: ModuleType) -> None:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
     client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
@@ -108,7 +106,7 @@ def test_an_article_is_published_anew_and_taken_back(serve: Any, shelf: Store, t
     assert client.post("/publishing/ask", data={"target": "空的", "article": "none", "wanted": "there"}).status_code == 404
 
 
-def test_a_dry_run_tells_and_writes_nothing(serve: Any, shelf: Store, tmp_path: Path) -> None:
+def test_dry_run_publishes_nothing(serve: Any, shelf: Store, tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
     (tmp_path / "out").mkdir()
     client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
@@ -125,14 +123,14 @@ def test_a_dry_run_tells_and_writes_nothing(serve: Any, shelf: Store, tmp_path: 
 
 
 @pytest.mark.parametrize("state", ["failed", "waiting", "done", "withdrawn", "nonsense"])
-def test_lists_are_narrowed(client: httpx.Client, state: str) -> None:
+def test_lists_are_filtered_by_state(client: httpx.Client, state: str) -> None:
     page = lxml_html.document_fromstring(client.get("/publishing", params={"state": state}).text)
     shown = {name for name in ("failed", "waiting", "done", "withdrawn") if page.xpath(f"//tr[@data-{name}]")}
     assert shown == ({state} if state in ("failed", "waiting", "done") else set())
     assert not lxml_html.document_fromstring(client.get("/publishing?target=旧的").text).xpath("//tr[@data-failed]")
 
 
-def test_who_watches_changes_nothing(serve: Any, store: Store) -> None:
+def test_publishing_requires_an_editor(serve: Any, store: Store) -> None:
     client = serve(store, role="reader")
     assert client.get("/publishing").status_code == 403
     assert client.post("/publishing/ask", data={"target": "<b>站点", "article": "bb", "wanted": "gone"}).status_code == 403

@@ -1,4 +1,4 @@
-"""The monitor shows who works, what waits, and what was set aside, as whoever opens the portal tells it."""
+"""The monitor shows workers, queues and requests set aside, as provided by the process that starts the portal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cells(page: str, row: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("language", "heading"), [("zh", "采集进程与队列"), ("en", "Workers and queues")])
-def test_the_monitor_tells_who_works_and_what_waits(serve, fresh: Store, language: str, heading: str) -> None:  # type: ignore[no-untyped-def]
+def test_workers_and_queues_are_shown(serve, fresh: Store, language: str, heading: str) -> None:  # type: ignore[no-untyped-def]
     page = serve(fresh, queues=lambda: FULL, role="editor").get(f"/monitor/queues?lang={language}").text
     assert heading in page
     assert cells(page, 'data-queue="rss"') == ["rss", "12", "3", "2", "1", "1"]
@@ -36,7 +36,7 @@ def test_the_monitor_tells_who_works_and_what_waits(serve, fresh: Store, languag
     assert "newsportal frontier again" in page
 
 
-def test_a_queue_that_is_away_is_told_and_the_page_is_there(serve, fresh: Store) -> None:  # type: ignore[no-untyped-def]
+def test_unavailable_queue_is_reported(serve, fresh: Store) -> None:  # type: ignore[no-untyped-def]
     def away() -> Queues:
         raise FrontierUnavailable("Redis at localhost does not answer")
 
@@ -45,13 +45,13 @@ def test_a_queue_that_is_away_is_told_and_the_page_is_there(serve, fresh: Store)
     assert "Redis at localhost does not answer" in answer.text
 
 
-def test_a_portal_that_is_told_nothing_of_queues_shows_none(serve, fresh: Store) -> None:  # type: ignore[no-untyped-def]
+def test_portal_without_queues_shows_none(serve, fresh: Store) -> None:  # type: ignore[no-untyped-def]
     client = serve(fresh, role="editor")
     assert "采集进程与队列" not in client.get("/monitor?lang=zh").text
     assert client.get("/monitor/queues").status_code == 404
 
 
-def test_a_queue_is_asked_once_for_many_readers() -> None:
+def test_queue_status_is_cached() -> None:
     calls: list[int] = []
 
     def ask() -> Queues:
@@ -63,6 +63,6 @@ def test_a_queue_is_asked_once_for_many_readers() -> None:
     assert len(calls) == 1
 
 
-def test_hosts_with_most_waiting_come_first() -> None:
+def test_hosts_are_ordered_by_waiting_requests() -> None:
     hosts = [HostRow(name, "rss", number, None, 0.0) for name, number in (("a", 1), ("b", 5), ("c", 5), ("d", 3))]
     assert [row.host for row in longest(hosts, 3)] == ["b", "c", "d"]

@@ -1,4 +1,4 @@
-"""Reader apps: conversations as the apps lead them, request after request, and what the two APIs promise beside."""
+"""Feed reader apps: the request sequences of common apps, and the guarantees of the Google Reader and Fever APIs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAME = "李读者"
 
 @dataclass
 class App:
-    """A reader app of ``person``. ``secret``: the token that its user typed as the password."""
+    """A reader app of ``person``. ``secret``: the token entered as the password."""
 
     client: httpx.Client
     person: Person
@@ -46,7 +46,7 @@ class App:
         return found
 
     def log_in(self) -> None:
-        """As all apps of the Google Reader API begin."""
+        """Log in like every app of the Google Reader API."""
         answer = self.client.post(f"{ROOT}/accounts/ClientLogin", data={"Email": self.person.name, "Passwd": self.secret})
         assert answer.status_code == 200, answer.text
         lines = dict(line.split("=", 1) for line in answer.text.splitlines())
@@ -97,7 +97,7 @@ def newest(store: Store) -> list[str]:
 
 
 def test_netnewswire(app: App, shelf: Store) -> None:
-    """Lists, then the ids of what is unread and starred, then contents by a hundred and fifty long ids; changes are sent with a token."""
+    """Fetch lists, then unread and starred ids, then contents by up to 150 long ids; send changes with a token."""
     app.log_in()
     assert [tag["id"] for tag in app.get("/tag/list")["tags"]] == [
         STARRED,
@@ -129,7 +129,7 @@ def test_netnewswire(app: App, shelf: Store) -> None:
 
 
 def test_reeder(app: App) -> None:
-    """Who signed in, everything at once by ids of 10,000, contents by decimal ids; a feed is marked as read up to a moment."""
+    """Fetch the user and all ids (up to 10,000), then contents by decimal ids; mark a feed as read up to a time."""
     app.log_in()
     assert app.get("/user-info")["userName"] == NAME
     unread = app.ids(xt=READ, n=10_000)
@@ -147,7 +147,7 @@ def test_reeder(app: App) -> None:
 
 
 def test_read_you(app: App) -> None:
-    """Ids of everything, unread and starred page by page; contents by hexadecimal ids; a star is set and taken off."""
+    """Page through all, unread and starred ids; fetch contents by hexadecimal ids; star and unstar an item."""
     app.log_in()
     found: list[str] = []
     asked: dict[str, Any] = {"s": ALL, "n": 7}
@@ -170,7 +170,7 @@ def test_read_you(app: App) -> None:
 
 
 def test_feedme(app: App) -> None:
-    """Unread numbers, then the contents of a folder's unread items, page by page, oldest first; then all of the folder is read."""
+    """Fetch unread counts, then a folder's unread contents, oldest first, page by page; mark the folder as read."""
     app.log_in()
     counts = {row["id"]: row["count"] for row in app.get("/unread-count")["unreadcounts"]}
     folder, titles = "user/-/label/来源", list[str]()
@@ -191,7 +191,7 @@ def test_feedme(app: App) -> None:
 
 
 def test_capy(app: App, newsroom: ModuleType) -> None:
-    """A search that is kept is a feed: its stream, its name, and its end."""
+    """Use a saved search as a feed: read its stream, rename and remove it."""
     asked = "q=%E5%B3%A1%E8%B0%B7"
     kept = app.accounts.searches.keep(app.person.id, "峡谷", asked, now=newsroom.NOW)
     app.log_in()
@@ -211,7 +211,7 @@ def test_capy(app: App, newsroom: ModuleType) -> None:
     assert {"search.rename", "search.remove"} <= set(actions)
 
 
-def test_what_came_since_a_moment_may_be_published_before_it(app: App, shelf: Store, newsroom: ModuleType) -> None:
+def test_items_since_a_time_include_older_publications(app: App, shelf: Store, newsroom: ModuleType) -> None:
     app.log_in()
     app.ids()
     late = newsroom.article("迟到的消息：渡口恢复通航", "渡口今天恢复通航。" * 20, ago=600)
@@ -224,7 +224,7 @@ def test_what_came_since_a_moment_may_be_published_before_it(app: App, shelf: St
 
 
 def test_fever(app: App, shelf: Store) -> None:
-    """As Fever's apps synchronise: lists, all items upwards from the last one known, then what is unread and saved; then marks."""
+    """Synchronise like Fever apps: lists, all items after the last known one, unread and saved ids; then set marks."""
     assert app.client.get("/api/fever.php?api").json() == {"api_version": 3, "auth": 0}
     assert app.fever("", api_key="0" * 32) == {"api_version": 3, "auth": 0}
     answer = app.fever("groups&feeds&favicons&links")
@@ -257,7 +257,7 @@ def test_fever(app: App, shelf: Store) -> None:
     }  # fmt: skip
 
 
-def test_marks_are_those_of_the_portal(app: App, shelf: Store, newsroom: ModuleType) -> None:
+def test_marks_are_shared_with_the_portal(app: App, shelf: Store, newsroom: ModuleType) -> None:
     app.log_in()
     id = app.ids()[0]
     [story] = shelf.stories(StoryFilter(limit=1)).stories
@@ -269,11 +269,11 @@ def test_marks_are_those_of_the_portal(app: App, shelf: Store, newsroom: ModuleT
     assert id in app.unread()
     app.client.post("/api/v1/marks/all-read", json={}, headers=program)
     assert app.unread() == []
-    app.post("/mark-all-as-read", s=ALL, ts="1000000000")  # an app that comes late takes nothing back
+    app.post("/mark-all-as-read", s=ALL, ts="1000000000")  # a late request does not undo later marks
     assert app.unread() == []
 
 
-def test_a_folded_story_keeps_its_number_and_its_marks(app: App, shelf: Store, newsroom: ModuleType) -> None:
+def test_folded_story_keeps_its_number_and_marks(app: App, shelf: Store, newsroom: ModuleType) -> None:
     app.log_in()
     stories = shelf.stories(StoryFilter(limit=1000)).stories
     (one, first), (two, second), *_ = ((story.id, id) for story, id in zip(stories, app.ids(), strict=True) if story.count == 1)
@@ -287,7 +287,7 @@ def test_a_folded_story_keeps_its_number_and_its_marks(app: App, shelf: Store, n
     assert [item["id"] for item in items] == long_ids([second])
 
 
-def test_who_may_not(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
+def test_required_rights(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
     client = serve(shelf)
     app = made(client, newsroom)
     login = f"{ROOT}/accounts/ClientLogin"
@@ -317,7 +317,7 @@ def test_who_may_not(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
     assert app.fever("items")["auth"] == 0
 
 
-def test_guessing_a_token_slows_down(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
+def test_token_guessing_is_rate_limited(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
     app = made(serve(shelf), newsroom)
     sent = {"Email": NAME, "Passwd": "np_guess"}
     answers = [app.client.post(f"{ROOT}/accounts/ClientLogin", data=sent) for _ in range(BOTH.free + 2)]
@@ -325,7 +325,7 @@ def test_guessing_a_token_slows_down(serve: Any, shelf: Store, newsroom: ModuleT
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
-def test_an_app_that_asks_too_often_is_told_so(shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
+def test_frequent_requests_are_rate_limited(shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
     accounts = empty_accounts(tmp_path / "people.db")
     portal = create_app(shelf, None, newsroom.settings(), accounts, now=lambda: newsroom.NOW, follow_every=0)
     portal.state.portal = replace(portal.state.portal, pace=RateLimit(burst=3, clock=lambda: 0.0))
@@ -345,7 +345,7 @@ def test_an_app_that_asks_too_often_is_told_so(shelf: Store, newsroom: ModuleTyp
     accounts.close()
 
 
-def test_an_editor_adds_a_feed(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
+def test_editor_subscribes_to_a_feed(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text("topics: [{name: 旅游, engines: []}]\nstore: sqlite://\nalerts: {enabled: false}\n", "utf-8")
     app = made(serve(shelf, None, load(file)), newsroom, frozenset({Right.KEEP, Right.EDIT}), "editor")
@@ -358,13 +358,15 @@ def test_an_editor_adds_a_feed(serve: Any, shelf: Store, newsroom: ModuleType, t
 
 
 @pytest.mark.parametrize("id", ["", "x", "-1", "9" * 30, f"{LONG}zz", f"{LONG}ffffffffffffffff", "0" * 16])
-def test_ids_of_nothing_are_left_out(app: App, id: str) -> None:
+def test_unknown_item_ids_are_ignored(app: App, id: str) -> None:
     app.log_in()
     assert app.post("/stream/items/contents", i=[id]).json()["items"] == []
     assert app.post("/edit-tag", i=[id], a=READ).text == "OK"
 
 
-def test_numbers_go_on_after_a_long_rest(tmp_path: Path, shelf: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_numbers_continue_after_a_long_pause(
+    tmp_path: Path, shelf: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(numbers, "MAX_BEHIND", 3)
     accounts = empty_accounts(tmp_path / "people.db")
     accounts.items.follow(shelf)

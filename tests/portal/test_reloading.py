@@ -1,4 +1,4 @@
-"""A changed ``sources.yaml`` counts without a restart; a broken one does no harm."""
+"""Changes of ``sources.yaml`` apply without a restart; an invalid file keeps the last valid settings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def replaced(path: Path, text: str) -> None:
     os.replace(beside, path)
 
 
-def test_title_topics_sources_and_feeds_follow_the_file(served: tuple[httpx.Client, Path, list[int]]) -> None:
+def test_pages_follow_the_changed_file(served: tuple[httpx.Client, Path, list[int]]) -> None:
     client, path, looked = served
     assert "晨报" in client.get("/").text
     replaced(path, SECOND)
@@ -65,7 +65,7 @@ def test_title_topics_sources_and_feeds_follow_the_file(served: tuple[httpx.Clie
     assert until(lambda: bool(looked)), "who crawls is told: a new source is due"
 
 
-def test_a_broken_file_leaves_the_last_good_one_and_says_so_on_the_desk(served: tuple[httpx.Client, Path, list[int]]) -> None:
+def test_invalid_file_keeps_settings_and_is_reported_on_the_desk(served: tuple[httpx.Client, Path, list[int]]) -> None:
     client, path, looked = served
     replaced(path, "feeds:\n  - {name: 甲报}\n")
     assert until(lambda: "feeds[0].url" in client.get("/sources").text)
@@ -80,7 +80,7 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_so_on_the_desk(served: 
     assert "feeds[0].url" not in client.get("/sources").text
 
 
-def test_a_file_that_is_away_for_a_moment_does_no_harm(served: tuple[httpx.Client, Path, list[int]]) -> None:
+def test_missing_file_keeps_settings(served: tuple[httpx.Client, Path, list[int]]) -> None:
     client, path, _ = served
     path.unlink()
     assert until(lambda: "无法读取" in client.get("/sources").text)
@@ -89,14 +89,14 @@ def test_a_file_that_is_away_for_a_moment_does_no_harm(served: tuple[httpx.Clien
     assert until(lambda: "午报" in client.get("/").text)
 
 
-def test_what_is_opened_once_waits_for_a_new_start(served: tuple[httpx.Client, Path, list[int]]) -> None:
+def test_changed_store_requires_a_restart(served: tuple[httpx.Client, Path, list[int]]) -> None:
     client, path, _ = served
     replaced(path, FIRST + "store: sqlite:///elsewhere.db\n")
     assert until(lambda: "store" in client.get("/sources").text and "重新启动" in client.get("/sources").text)
     assert not (path.parent / "elsewhere.db").exists()
 
 
-def test_what_goes_on_beside_the_pages_goes_on_once(serve: Any, tmp_path: Path) -> None:
+def test_background_tasks_survive_reloading(serve: Any, tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text(FIRST, "utf-8")
     store = empty_store(tmp_path / "store.db")

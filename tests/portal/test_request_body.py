@@ -1,4 +1,4 @@
-"""Threats F: whatever is sent to the portal comes from its own pages, is small, and says what it is."""
+"""Requests with a body (threat group F): accepted only from the portal's own pages, up to a size, and with a supported type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def origin(client: httpx.Client) -> str:
         {"origin": "https://evil.example"},
         {"origin": "null"},
         {"origin": ""},
-        {"origin": "http://127.0.0.1"},  # another port is another program
+        {"origin": "http://127.0.0.1"},  # another port is another origin
         {"origin": "http://["},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
@@ -35,7 +35,7 @@ def origin(client: httpx.Client) -> str:
         {"referer": "OWN"},
     ],
 )
-def test_only_our_own_pages_may_send(client: httpx.Client, path: str, headers: dict[str, str]) -> None:
+def test_cross_origin_requests_are_refused(client: httpx.Client, path: str, headers: dict[str, str]) -> None:
     told = {name: value.replace("OWN", origin(client)) for name, value in headers.items()}
     for method in ("POST", "PUT", "PATCH", "DELETE"):
         answer = client.request(method, path, headers={**FORM, **told}, content=b"profile=off")
@@ -48,7 +48,7 @@ def test_only_our_own_pages_may_send(client: httpx.Client, path: str, headers: d
 @pytest.mark.parametrize(
     "told", [{"sec-fetch-site": "same-origin"}, {"origin": "OWN"}, {"sec-fetch-site": "same-origin", "origin": "null"}]
 )
-def test_our_own_pages_may(client: httpx.Client, told: dict[str, str]) -> None:
+def test_same_origin_requests_are_accepted(client: httpx.Client, told: dict[str, str]) -> None:
     headers = {name: value.replace("OWN", origin(client)) for name, value in told.items()}
     answer = client.post("/profile/clear", headers={**FORM, **headers})
     assert answer.status_code == 303
@@ -56,24 +56,24 @@ def test_our_own_pages_may(client: httpx.Client, told: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data; boundary=x", "", "application/xml", "application/jsonx"])
-def test_only_forms_and_json_are_taken(client: httpx.Client, kind: str) -> None:
+def test_only_forms_and_json_are_accepted(client: httpx.Client, kind: str) -> None:
     headers = {"sec-fetch-site": "same-origin", "content-type": kind}
     assert client.post("/profile/clear", headers=headers, content=b"a=b").status_code == 415
 
 
-def test_a_huge_body_is_refused_before_it_is_read(client: httpx.Client) -> None:
+def test_large_body_is_refused_by_its_length(client: httpx.Client) -> None:
     headers = {"sec-fetch-site": "same-origin", **FORM}
     assert client.post("/seen", headers=headers, content=b"x" * (MAX_BODY + 1)).status_code == 413
-    assert client.post("/seen", headers=headers, content=b"x" * MAX_BODY).status_code == 400  # as large as allowed, and no JSON
+    assert client.post("/seen", headers=headers, content=b"x" * MAX_BODY).status_code == 400  # of the maximum size, but not JSON
 
 
-def test_a_huge_body_without_a_length_is_refused_on_the_way(client: httpx.Client) -> None:
+def test_large_body_without_length_is_refused(client: httpx.Client) -> None:
     headers = {"sec-fetch-site": "same-origin", **FORM}
     answer = client.post("/seen", headers=headers, content=(b"x" * 1000 for _ in range(MAX_BODY // 1000 + 2)))
     assert answer.status_code == 413
 
 
-def test_a_lie_about_the_length_of_a_body_does_no_harm(client: httpx.Client) -> None:
+def test_wrong_content_length_is_tolerated(client: httpx.Client) -> None:
     with socket.create_connection((client.base_url.host, client.base_url.port), timeout=600) as wire:
         wire.sendall(
             b"POST /seen HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/json\r\n"
@@ -84,12 +84,12 @@ def test_a_lie_about_the_length_of_a_body_does_no_harm(client: httpx.Client) -> 
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"&".join(b"a=b" for _ in range(100)), b"story", b"=&=&", b"story=%ff%00"])
-def test_any_form_gets_an_answer(client: httpx.Client, body: bytes) -> None:
+def test_any_form_is_answered(client: httpx.Client, body: bytes) -> None:
     for path in PATHS[1:4]:
         assert client.post(path, headers={"sec-fetch-site": "same-origin", **FORM}, content=body).status_code == 303
 
 
-def test_a_pace_refills() -> None:
+def test_rate_limit_refills() -> None:
     moment = 0.0
     pace = RateLimit(burst=3, a_second=1, clock=lambda: moment)
     assert [pace.allows("a") for _ in range(5)] == [True, True, True, False, False]
@@ -100,7 +100,7 @@ def test_a_pace_refills() -> None:
     assert [pace.allows("a") for _ in range(4)] == [True, True, True, False]
 
 
-def test_a_pace_forgets_addresses() -> None:
+def test_rate_limit_forgets_old_addresses() -> None:
     pace = RateLimit(burst=1, a_second=0)
     assert all(pace.allows(str(number)) for number in range(MAX_ADDRESSES + 10))
     assert pace.allows("0")  # forgotten
@@ -122,5 +122,5 @@ def test_a_pace_forgets_addresses() -> None:
         ("/run/socket", "/run/socket", True),
     ],
 )
-def test_a_household_counts_as_one_however_its_addresses_are_spelt(host: str, other: str, one: bool) -> None:
+def test_addresses_of_one_ipv6_network_are_counted_together(host: str, other: str, one: bool) -> None:
     assert (counted_as(host) == counted_as(other)) is one

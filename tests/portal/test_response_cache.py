@@ -1,4 +1,4 @@
-"""Pages that readers without an account share: the same bytes, nobody's own, and none older than the store."""
+"""Cached pages for readers without an account: identical bytes, nothing personal, never older than the store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Serve = Callable[..., httpx.Client]
 
 
 class Asked:
-    """A store that counts what lists it is asked for."""
+    """Store that counts queries of lists."""
 
     def __init__(self, store: Store) -> None:
         self._store, self.lists = store, 0
@@ -48,7 +48,7 @@ def of_a_stranger(client: httpx.Client, path: str, **headers: str) -> httpx.Resp
 
 
 @pytest.mark.parametrize("path", ["/", "/latest", "/topic/%E6%97%85%E6%B8%B8", "/photos"])
-def test_the_next_reader_gets_the_same_page_and_nobody_asks_the_store(client: httpx.Client, store: Asked, path: str) -> None:
+def test_second_request_is_served_from_cache(client: httpx.Client, store: Asked, path: str) -> None:
     first = of_a_stranger(client, path)
     asked = store.lists
     again = of_a_stranger(client, path)
@@ -58,7 +58,7 @@ def test_the_next_reader_gets_the_same_page_and_nobody_asks_the_store(client: ht
     assert {name: again.headers.get(name) for name in kept} == {name: first.headers.get(name) for name in kept}
 
 
-def test_a_new_story_is_seen_at_once(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+def test_new_story_invalidates_the_cache(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
     before = of_a_stranger(client, "/latest")
     newsroom.write(shelf, newsroom.article("刚刚来的消息", "正文" * 40))
     after = of_a_stranger(client, "/latest", **{"if-none-match": before.headers["etag"]})
@@ -67,30 +67,30 @@ def test_a_new_story_is_seen_at_once(client: httpx.Client, shelf: Store, newsroo
     assert after.headers["etag"] != before.headers["etag"]
 
 
-def test_who_has_the_very_page_is_told_so(client: httpx.Client) -> None:
+def test_etag_match_returns_304(client: httpx.Client) -> None:
     first = of_a_stranger(client, "/")
     again = of_a_stranger(client, "/", **{"if-none-match": f'"other", {first.headers["etag"]}'})
     assert (again.status_code, again.content) == (304, b"")
     assert "Cookie" in again.headers["vary"]
     assert again.headers["etag"] == first.headers["etag"]
-    assert "visited=" in again.headers["set-cookie"]  # he was here
+    assert "visited=" in again.headers["set-cookie"]  # the visit is still recorded
 
 
-def test_choices_and_languages_are_pages_of_their_own(client: httpx.Client) -> None:
+def test_preferences_and_languages_are_cached_separately(client: httpx.Client) -> None:
     assert 'lang="zh-CN"' in of_a_stranger(client, "/latest").text
     assert 'lang="en"' in of_a_stranger(client, "/latest", **{"accept-language": "en"}).text
     assert 'data-theme="dark"' in of_a_stranger(client, "/latest", cookie="theme=dark").text
     assert 'data-theme="auto"' in of_a_stranger(client, "/latest").text
 
 
-def test_what_sets_a_choice_is_not_shared(client: httpx.Client) -> None:
+def test_answer_that_sets_a_preference_is_not_cached(client: httpx.Client) -> None:
     assert "lang=en" in of_a_stranger(client, "/latest?lang=en").headers["set-cookie"]
     again = of_a_stranger(client, "/latest?lang=en")
     assert "lang=en" in again.headers["set-cookie"]
     assert "etag" not in again.headers
 
 
-def test_nobody_gets_a_page_of_somebody_signed_in(serve: Serve, store: Asked) -> None:
+def test_pages_of_signed_in_users_are_not_cached(serve: Serve, store: Asked) -> None:
     editor = serve(store, role="editor")
     mine = editor.get("/latest")
     assert "editor" in mine.text
@@ -102,7 +102,7 @@ def test_nobody_gets_a_page_of_somebody_signed_in(serve: Serve, store: Asked) ->
 
 
 @pytest.mark.parametrize("cookie", ["session=made-up", "reader=" + "0" * 32, "notice=%5B%22Saved%22%2Cnull%5D", "profile=off"])
-def test_any_other_cookie_makes_a_page_ones_own(client: httpx.Client, store: Asked, cookie: str) -> None:
+def test_other_cookies_bypass_the_cache(client: httpx.Client, store: Asked, cookie: str) -> None:
     of_a_stranger(client, "/latest")
     asked = store.lists
     answer = of_a_stranger(client, "/latest", cookie=cookie)
@@ -111,7 +111,7 @@ def test_any_other_cookie_makes_a_page_ones_own(client: httpx.Client, store: Ask
     assert "Saved" not in of_a_stranger(client, "/latest").text
 
 
-def test_a_reader_who_was_here_before_is_told_what_is_new_to_him(client: httpx.Client, newsroom: ModuleType) -> None:
+def test_page_of_returning_visitor_is_personal(client: httpx.Client, newsroom: ModuleType) -> None:
     of_a_stranger(client, "/")
     long_ago = int((newsroom.NOW - timedelta(days=20)).timestamp())
     his = of_a_stranger(client, "/", cookie=f"visited=0.{long_ago}")
@@ -119,7 +119,7 @@ def test_a_reader_who_was_here_before_is_told_what_is_new_to_him(client: httpx.C
     assert 'class="since"' not in of_a_stranger(client, "/").text
 
 
-def test_what_somebody_signed_in_sends_lets_go_of_all(serve: Serve, store: Asked) -> None:
+def test_request_of_signed_in_user_clears_the_cache(serve: Serve, store: Asked) -> None:
     editor = serve(store, role="editor")
     page = editor.base_url.join("/latest")
     httpx.get(page, timeout=600)
@@ -129,7 +129,7 @@ def test_what_somebody_signed_in_sends_lets_go_of_all(serve: Serve, store: Asked
     assert store.lists > asked
 
 
-def test_a_page_grows_no_older_than_some_seconds(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_page_expires(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_stranger(client, "/latest")
     asked = store.lists
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
@@ -137,7 +137,7 @@ def test_a_page_grows_no_older_than_some_seconds(client: httpx.Client, store: As
     assert store.lists > asked
 
 
-def test_no_more_is_kept_than_fits(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_size_is_limited(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_cache, "MOST_BYTES", 100)
     of_a_stranger(client, "/latest")
     asked = store.lists
@@ -145,19 +145,19 @@ def test_no_more_is_kept_than_fits(client: httpx.Client, store: Asked, monkeypat
     assert store.lists > asked
 
 
-def test_a_page_that_is_too_large_is_told_all_the_same(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_too_large_for_cache_is_served(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = of_a_stranger(client, "/latest", **{"accept-encoding": "identity"}).text
     monkeypatch.setattr(response_cache, "LARGEST", 100)
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
     assert of_a_stranger(client, "/latest", **{"accept-encoding": "identity"}).text == whole
 
 
-def test_what_is_missing_is_not_shared(client: httpx.Client) -> None:
+def test_missing_page_is_not_cached(client: httpx.Client) -> None:
     assert of_a_stranger(client, "/story/ffff").status_code == 404
     assert "etag" not in of_a_stranger(client, "/story/ffff").headers
 
 
-def test_where_members_alone_read_nothing_is_shared(serve: Serve, store: Asked) -> None:
+def test_members_only_portal_caches_nothing(serve: Serve, store: Asked) -> None:
     settings = Sources.model_validate({"portal": {"reading": "members"}, "store": "sqlite://", "alerts": {"enabled": False}})
     member = serve(store, None, settings, role="reader")
     assert "etag" not in member.get("/latest").headers

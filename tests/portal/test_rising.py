@@ -1,4 +1,4 @@
-"""``/rising``, its days and topics, and its operation: for people and programs."""
+"""``/rising``, its days and topics, and its operation of the API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVIL = "<b>台风</b>"
 
 @pytest.fixture
 def shelf(newsroom: ModuleType) -> Store:
-    """Two stories about 天气 a day; six about a storm in the last hours, of one event."""
+    """A store with two stories about 天气 each day, and six of one event about a storm in the last hours."""
     store = empty_store()
 
     def write(ago: int, number: int, *words: str, topics: tuple[str, ...] = ()) -> str:
@@ -40,7 +40,7 @@ def client(serve: Any, shelf: Store) -> httpx.Client:
     return found
 
 
-def test_words_and_events_lead_to_the_search_and_the_event(client: httpx.Client) -> None:
+def test_words_and_events_have_links(client: httpx.Client) -> None:
     page = client.get("/rising?lang=en").text
     assert page.count("data-rise") == 2
     assert '<a href="/event/storm">' in page
@@ -51,14 +51,14 @@ def test_words_and_events_lead_to_the_search_and_the_event(client: httpx.Client)
     assert "天气" not in page.partition("<main")[2].replace("天气0", "")
 
 
-def test_in_chinese_by_topic_and_by_week(client: httpx.Client) -> None:
+def test_topic_and_week_in_chinese(client: httpx.Client) -> None:
     page = client.get("/rising", params={"topic": "旅游", "lang": "zh"}).text
     assert "往常 0.5 条" in page
     assert "4 条报道" in page
     assert "此前四周的报道太少" in client.get("/rising?days=7").text
 
 
-def test_a_day_of_before(client: httpx.Client, newsroom: ModuleType) -> None:
+def test_earlier_day(client: httpx.Client, newsroom: ModuleType) -> None:
     page = client.get("/rising?at=2026-05-19&lang=en").text
     assert "Nothing rises" in page
     assert "As it would have stood on that day." in page
@@ -67,11 +67,11 @@ def test_a_day_of_before(client: httpx.Client, newsroom: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("query", ["at=tomorrow", "at=2026-05-21", "at=0001-01-05", "topic=无"])
-def test_no_such_board(client: httpx.Client, query: str) -> None:
+def test_unknown_day_or_topic_is_not_found(client: httpx.Client, query: str) -> None:
     assert client.get(f"/rising?{query}").status_code == 404
 
 
-def test_programs_have_it_too(client: httpx.Client, newsroom: ModuleType) -> None:
+def test_api_returns_rising_words_and_events(client: httpx.Client, newsroom: ModuleType) -> None:
     told = client.get("/api/v1/rising").json()
     assert (told["stories"], told["past"]) == (8, 22)
     assert [(one["title"], one["event"], one["with"], one["stories"]) for one in told["words"]] == [(EVIL, "storm", ["海燕"], 6)]

@@ -1,4 +1,4 @@
-"""A walk over all routes, pages and API: what a route asks for is what it gets, from whoever comes and however (threats F)."""
+"""Checks of all routes of pages and API: each requires its right from every kind of client (threat group F)."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ OPEN = {
     "/login": {"GET", "POST"},
     "/logout": {"POST"},
     "/health": {"GET"},
-    "/manifest.webmanifest": {"GET"},  # the portal's title and icon, as the page to sign in shows them
-    "/service-worker.js": {"GET"},  # a script, as those of /static
+    "/manifest.webmanifest": {"GET"},  # title and icon of the portal, as shown on the login page
+    "/service-worker.js": {"GET"},  # a script, like those in /static
     "/healthz": {"GET"},
     "/readyz": {"GET"},
-    "/metrics": {"GET"},  # asks by itself, as portal.metrics says
-    "/websub/{token}": {"GET", "POST"},  # a hub proves itself by a secret
-    "/api/greader.php/accounts/ClientLogin": {"POST"},  # an app signs in with a token
-    "/api/fever.php": {"GET", "POST"},  # an app proves itself by a key
+    "/metrics": {"GET"},  # checks access itself, by portal.metrics
+    "/websub/{token}": {"GET", "POST"},  # hubs authenticate by a secret
+    "/api/greader.php/accounts/ClientLogin": {"POST"},  # apps sign in with a token
+    "/api/fever.php": {"GET", "POST"},  # apps authenticate by a key
     "/static": set[str](),
 }
-"""What asks for no right. Nothing else may be forgotten."""
+"""Routes that require no right; all others must."""
 
 READERS = {
     "/",
@@ -87,10 +87,10 @@ READERS = {
     "/api/v1/search/suggestions",
 }
 READERS_LIKE = re.compile(r"(?:/.*)?/(?:feeds?|rss|atom)\.[\w{}]+|/picture/.*")
-"""What anybody reads: pages, feeds, pictures, and the same in JSON."""
+"""Routes for all readers: pages, feeds, images, and the same in JSON."""
 
 READERS_SEND = {"/seen", "/mcp", "/for-you/dismiss", "/profile/remove", "/profile/clear", "/profile/switch"}
-"""What anybody may send: what he looked at, kept under his own cookie. An assistant sends a token, and each tool asks for its right."""
+"""Routes to which any reader may send: views are stored under the own cookie; assistants send a token, and each tool checks its right."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Route:
 
     @property
     def filled(self) -> str:
-        """The path with names that nothing has."""
+        """Path with placeholders replaced by names that do not exist."""
         return re.sub(r"\{[^}]*\}", "nothing", self.path)
 
 
@@ -120,14 +120,14 @@ SENDING = [route for route in ROUTES if route.method not in SAFE and route.path 
 
 
 @pytest.fixture(scope="module")
-def everybody(serve: Any, store: Store, ids: dict[str, str], index: Index, newsroom: ModuleType) -> Iterator[dict[str, httpx.Client]]:
-    """A portal, and those who come to it: nobody, a reader, an editor, an administrator, and programs of theirs."""
+def clients(serve: Any, store: Store, ids: dict[str, str], index: Index, newsroom: ModuleType) -> Iterator[dict[str, httpx.Client]]:
+    """Yield clients by name: anonymous, a reader, an editor, an administrator, and programs with one of their tokens."""
     nobody: httpx.Client = serve(store, index)
     accounts = nobody.accounts  # type: ignore[attr-defined]
     origin = str(nobody.base_url)
     found = {"nobody": nobody}
-    nobody.headers["origin"] = origin  # as its pages say it: what is refused is refused for the right alone
-    nobody.headers["accept-encoding"] = "identity"  # to compress thousands of answers takes a seventh of the walk
+    nobody.headers["origin"] = origin  # as from the portal's own pages, so that only a missing right is a reason to refuse
+    nobody.headers["accept-encoding"] = "identity"  # compressing thousands of answers takes a seventh of the time
     for role in Role:
         person = accounts.people.add(role, "correct horse battery staple", role, now=newsroom.NOW)
         cookies = {"session": accounts.sessions.begin(person.id, now=newsroom.NOW)}
@@ -149,7 +149,7 @@ def rights_of(name: str) -> frozenset[Right]:
     return RIGHTS[Role(role)] if role in set(Role) else frozenset({Right.READ})
 
 
-def test_every_route_says_what_it_asks_for() -> None:
+def test_every_route_declares_its_right() -> None:
     for route in ROUTES:
         if route.path in OPEN:
             assert route.right is None, route
@@ -162,15 +162,15 @@ def test_every_route_says_what_it_asks_for() -> None:
             assert (route.right is Right.READ) == (route.path in READERS_SEND), f"{route}: whoever sends it needs a right"
 
 
-def test_there_is_something_to_walk_over() -> None:
+def test_number_of_routes_is_plausible() -> None:
     assert len(ASKING) > 60
     assert {route.right for route in ASKING} == set(Right) - {Right.READ}
     assert len([route for route in ROUTES if route.path.startswith("/api/v1/")]) > 20
 
 
 @pytest.mark.slow
-def test_who_has_not_the_right_is_told_so_whatever_he_sends(everybody: dict[str, httpx.Client]) -> None:
-    for name, client in everybody.items():
+def test_missing_right_is_refused_for_any_request(clients: dict[str, httpx.Client]) -> None:
+    for name, client in clients.items():
         for route in ASKING:
             if route.asks <= rights_of(name):
                 continue
@@ -185,8 +185,8 @@ def test_who_has_not_the_right_is_told_so_whatever_he_sends(everybody: dict[str,
 
 
 @pytest.mark.slow
-def test_who_has_the_right_is_let_in(everybody: dict[str, httpx.Client]) -> None:
-    for name, client in everybody.items():
+def test_sufficient_right_is_accepted(clients: dict[str, httpx.Client]) -> None:
+    for name, client in clients.items():
         for route in ROUTES:
             if (
                 route.method == "GET"
@@ -212,10 +212,8 @@ def test_who_has_the_right_is_let_in(everybody: dict[str, httpx.Client]) -> None
         {"origin": "https://evil.example", "hx-request": "true"},
     ],
 )
-def test_no_other_page_changes_anything_through_somebody_who_is_signed_in(
-    everybody: dict[str, httpx.Client], headers: dict[str, str]
-) -> None:
-    admin = everybody["admin"]
+def test_cross_site_requests_of_signed_in_user_are_refused(clients: dict[str, httpx.Client], headers: dict[str, str]) -> None:
+    admin = clients["admin"]
     cookie = f"session={admin.cookies['session']}"
     with httpx.Client(base_url=admin.base_url, headers={"cookie": cookie}, timeout=600) as forged:
         for route in SENDING:
@@ -224,13 +222,13 @@ def test_no_other_page_changes_anything_through_somebody_who_is_signed_in(
                 assert answer.status_code == 403, f"{route}: {kind}: {answer.status_code}"
 
 
-def test_no_change_comes_by_an_address(everybody: dict[str, httpx.Client]) -> None:
-    """A link or a picture on another page opens addresses as who is signed in."""
-    before = everybody["admin"].get("/audit").text.count("data-entry")
+def test_get_requests_change_nothing(clients: dict[str, httpx.Client]) -> None:
+    """Links and images on other pages cause GET requests with the user's cookies."""
+    before = clients["admin"].get("/audit").text.count("data-entry")
     for route in SENDING:
-        answer = everybody["admin"].get(route.filled)
+        answer = clients["admin"].get(route.filled)
         assert answer.status_code in (200, 303, 404, 405, 422, 400, 409, 410), f"{route}: {answer.status_code}"
-    assert everybody["admin"].get("/audit").text.count("data-entry") == before
+    assert clients["admin"].get("/audit").text.count("data-entry") == before
 
 
 def body(route: Route) -> dict[str, Any]:

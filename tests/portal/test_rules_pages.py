@@ -1,4 +1,4 @@
-"""Rules by which pages are read, and what sites taught: tried on a page and on saved pages before they count."""
+"""Pages of wrappers and learned templates: tried on a page and on archived pages before they apply."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path) -> 
     return serve(store, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
 
 
-def test_the_list_has_sources_with_a_rule_first(editor: httpx.Client) -> None:
+def test_list_starts_with_sources_that_have_rules(editor: httpx.Client) -> None:
     text = editor.get("/wrappers").text
     assert text.index('data-source="feed:江"') < text.index('data-source="feed:海港"')
 
 
-def test_a_rule_is_checked_on_saved_pages_before_it_counts(editor: httpx.Client, tmp_path: Path) -> None:
+def test_rule_is_tried_on_archived_pages_before_saving(editor: httpx.Client, tmp_path: Path) -> None:
     answer = editor.post(f"/wrappers/{KEY}/try", data={"body": ".text", "title": "h1"})
     assert answer.status_code == 200
     assert "存档中的页面" in answer.text
@@ -75,14 +75,14 @@ def test_a_rule_is_checked_on_saved_pages_before_it_counts(editor: httpx.Client,
     assert 'value=".no-such"' in nothing
 
 
-def test_a_rule_is_tried_on_a_pasted_page_that_stays_text(editor: httpx.Client) -> None:
+def test_rule_is_tried_on_a_pasted_page(editor: httpx.Client) -> None:
     html = page("<script>alert(1)</script>桥")
     answer = editor.post(f"/wrappers/{KEY}/try", data={"body": ".text", "html": html}).text
     assert "您粘贴的页面" in answer
     assert "<script>alert" not in answer
 
 
-def test_an_address_within_is_not_fetched(editor: httpx.Client) -> None:
+def test_internal_url_is_not_fetched(editor: httpx.Client) -> None:
     for url in ("http://127.0.0.1:9/", "http://169.254.169.254/latest/meta-data/", "file:///etc/passwd"):
         answer = editor.post(f"/wrappers/{KEY}/try", data={"body": ".text", "url": url})
         assert answer.status_code == 422
@@ -90,7 +90,7 @@ def test_an_address_within_is_not_fetched(editor: httpx.Client) -> None:
         assert editor.post("/templates/try", data={"url": url}).status_code == 422
 
 
-def test_a_rule_is_saved_and_taken_away(editor: httpx.Client, tmp_path: Path) -> None:
+def test_rule_is_saved_and_removed(editor: httpx.Client, tmp_path: Path) -> None:
     assert editor.post(f"/wrappers/{KEY}/save", data={"body": ".text", "remove": ".ad\n.more"}).status_code == 303
     rule = load(tmp_path / "sources.yaml").feeds[0].article
     assert rule is not None
@@ -102,7 +102,7 @@ def test_a_rule_is_saved_and_taken_away(editor: httpx.Client, tmp_path: Path) ->
     assert load(tmp_path / "sources.yaml").feeds[0].article is None
 
 
-def test_a_bad_selector_is_told_and_kept(editor: httpx.Client, tmp_path: Path) -> None:
+def test_invalid_selector_is_reported_and_input_kept(editor: httpx.Client, tmp_path: Path) -> None:
     for way in ("try", "save"):
         answer = editor.post(f"/wrappers/{KEY}/{way}", data={"body": "div[["})
         assert answer.status_code == 422
@@ -112,7 +112,7 @@ def test_a_bad_selector_is_told_and_kept(editor: httpx.Client, tmp_path: Path) -
     assert editor.get("/wrappers/feed:none").status_code == 404
 
 
-def test_saved_pages_teach_templates_that_read_and_are_forgotten(editor: httpx.Client) -> None:
+def test_templates_are_learned_tried_and_forgotten(editor: httpx.Client) -> None:
     assert "还没有学到" in editor.get("/templates").text
     assert editor.post("/templates/learn", data={"go": "1"}).status_code == 303
     assert "新增 1 个模板" in editor.get("/templates").text
@@ -128,7 +128,7 @@ def test_saved_pages_teach_templates_that_read_and_are_forgotten(editor: httpx.C
     assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 404
 
 
-def test_lines_of_a_site_are_seen_and_forgotten(editor: httpx.Client, store: Store) -> None:
+def test_boilerplate_lines_are_shown_and_forgotten(editor: httpx.Client, store: Store) -> None:
     knowledge = SiteKnowledge()
     knowledge.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
     store.save_site_lines({"port.example": {url: packed(known) for url, known in knowledge.pages()}}, now=NOW, most=10)
@@ -140,13 +140,13 @@ def test_lines_of_a_site_are_seen_and_forgotten(editor: httpx.Client, store: Sto
 
 
 @pytest.mark.parametrize("path", ["/wrappers", f"/wrappers/{KEY}", "/templates", "/templates/site?name=port.example"])
-def test_only_editors_see_rules(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, path: str) -> None:
+def test_rules_require_an_editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, path: str) -> None:
     reader = serve(store, None, load(tmp_path / "sources.yaml"), role="reader", reread_every=0)
     assert reader.get(path).status_code == 403
     assert reader.post(path.partition("?")[0].rstrip("/") + "/save", data={"body": "p"}).status_code in (403, 404, 405)
 
 
-def test_programs_check_rules_and_forget_what_was_taught(editor: httpx.Client, store: Store) -> None:
+def test_api_of_rules_and_templates(editor: httpx.Client, store: Store) -> None:
     api = "/api/v1"
     assert [(one["key"], one["body"]) for one in editor.get(f"{api}/wrappers").json()] == [("feed:江", ".text"), ("feed:海港", None)]
     checked = editor.post(f"{api}/wrappers/{KEY}/try", json={"body": ".text", "title": "h1"}).json()

@@ -1,4 +1,4 @@
-"""The last gate: what of a stored article may reach a browser."""
+"""The final sanitising of stored articles before they reach a browser."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLAIN = StoredArticle("a", "s", "https://a.example/1", "https://a.example/news/1
         ("<h1>大</h1>正文", "大正文"),
     ],
 )
-def test_bodies_are_cleaned_and_their_links_lead_to_the_publisher(html: str, kept: str) -> None:
+def test_body_is_sanitised_and_links_resolved(html: str, kept: str) -> None:
     assert str(safe_text.body(replace(PLAIN, html=html), safe_text.web_address)) == kept
 
 
@@ -42,12 +42,12 @@ def test_bodies_are_cleaned_and_their_links_lead_to_the_publisher(html: str, kep
         ("<p>文</p>", ""),
     ],
 )
-def test_headings_of_a_body_skip_no_level(html: str, levels: str) -> None:
+def test_heading_levels_are_consecutive(html: str, levels: str) -> None:
     shown = str(safe_text.body(replace(PLAIN, html=html), safe_text.web_address))
     assert "".join(re.findall(r"<h(\d)>", shown)) == "".join(re.findall(r"</h(\d)>", shown)) == levels
 
 
-def test_pictures_are_lazy_and_always_written_alike() -> None:
+def test_images_are_lazy_and_serialised_uniformly() -> None:
     shown = str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" onerror="x" srcset="y 2x">'), safe_text.web_address))
     assert 'src="https://a.example/news/p.jpg"' in shown
     assert (
@@ -58,15 +58,15 @@ def test_pictures_are_lazy_and_always_written_alike() -> None:
     assert "srcset" not in shown
 
 
-def test_relative_links_of_an_article_without_an_address_are_dropped() -> None:
+def test_relative_links_without_base_url_are_dropped() -> None:
     assert "href" not in str(safe_text.body(replace(PLAIN, url="javascript:x", html='<a href="/admin">点</a>'), safe_text.web_address))
 
 
-def test_without_html_the_text_stands_in_paragraphs() -> None:
+def test_text_without_html_becomes_paragraphs() -> None:
     assert str(safe_text.body(replace(PLAIN, text="一<b>\n\n二&\u202e"), safe_text.web_address)) == "<p>一&lt;b&gt;</p>\n<p>二&amp;</p>"
 
 
-def test_without_anything_the_body_is_empty() -> None:
+def test_empty_article_has_an_empty_body() -> None:
     assert not safe_text.body(PLAIN, safe_text.web_address)
 
 
@@ -78,16 +78,16 @@ def test_without_anything_the_body_is_empty() -> None:
         *("https://a@b.example/", "http://a.example\\@b", "https://a b"),
     ],
 )
-def test_addresses_nobody_should_be_sent_to(url: str | None) -> None:
+def test_unsafe_urls_are_refused(url: str | None) -> None:
     assert safe_text.web_address(url) is None
 
 
 @pytest.mark.parametrize("url", ["https://a.example/x?y=1&z=2#t", "http://例子.example/新闻", "http://[2001:db8::1]:8080/"])
-def test_addresses_of_the_web(url: str) -> None:
+def test_web_urls_are_accepted(url: str) -> None:
     assert safe_text.web_address(url) == url
 
 
-def test_only_marks_survive_in_hits() -> None:
+def test_only_mark_elements_survive_in_hits() -> None:
     assert str(safe_text.marked("<mark>峡谷</mark><b>x</b><script>y</script>&lt;i&gt;")) == "<mark>峡谷</mark>x&lt;i&gt;"
 
 
@@ -101,23 +101,23 @@ def test_only_marks_survive_in_hits() -> None:
         ("长" * 300, None, "长" * 139 + "…"),
     ],
 )
-def test_excerpts_say_what_the_title_does_not(text: str, summary: str | None, expected: str) -> None:
+def test_excerpt_omits_title_and_is_truncated(text: str, summary: str | None, expected: str) -> None:
     assert safe_text.excerpt(replace(PLAIN, text=text, summary=summary)) == expected
 
 
-def test_the_site_is_named_by_its_host_when_nobody_named_it() -> None:
+def test_site_name_falls_back_to_host() -> None:
     assert safe_text.site_name(PLAIN) == "a.example"
     assert safe_text.site_name(replace(PLAIN, site=" 甲\u202e报 ")) == "甲报"
     assert safe_text.site_name(replace(PLAIN, url="http://[")) == "feed:甲"
 
 
-def test_pictures_in_the_body_are_not_shown_twice() -> None:
+def test_images_in_body_are_not_listed_again() -> None:
     first, second, bad = Image("https://a.example/p.jpg?a=1&b=2"), Image("https://a.example/q.jpg", "题"), Image("javascript:x")
     article = replace(PLAIN, html='<img src="p.jpg?a=1&amp;b=2">', url="https://a.example/", images=(first, second, second, bad))
     assert safe_text.pictures(article, safe_text.web_address) == [second]
 
 
-def test_icons_are_no_thumbnails() -> None:
+def test_icon_is_not_a_thumbnail() -> None:
     icon, photograph = Image("https://a.example/i.gif", None, 16, 16), Image("https://a.example/p.jpg", None, 800, 600)
     assert safe_text.thumbnail((icon, photograph)) == (2, photograph)
     assert safe_text.thumbnail((Image("data:image/png;base64,x"),)) is None

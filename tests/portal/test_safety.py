@@ -1,4 +1,4 @@
-"""Threats E and the part of F that a portal without accounts can meet: stored pages, hostile addresses, hostile requests."""
+"""Hostile stored pages, URLs and requests (threat groups E and F) on a portal without accounts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HOSTILE_HTML = (
     "<template><script>alert(1)</script></template><noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
 )
 HOSTILE_TEXT = '"><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}{% raw %}\x1b[31m\u202e\x00]]>&lt;'
-MAX_WALKED = 100  # pages; the links to lists by site and category would go on for long
+MAX_WALKED = 100  # pages; filtered lists would lead to many more
 HOSTILE_URL = "javascript:alert(document.cookie)//"
 
 ACTIVE = {"script", "style", "iframe", "object", "embed", "base", "form", "svg", "math", "template", "meta", "link", "frame", "applet"}
@@ -71,7 +71,7 @@ OWN_MARKUP = {
 
 @pytest.fixture(scope="module")
 def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
-    """A portal in whose store everything that a page can say is an attack."""
+    """Client of a portal whose store has attacks in every field."""
 
     store = empty_store(folder / "hostile.db")
     for number, payload in enumerate(HOSTILE_HTML):
@@ -102,7 +102,7 @@ def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
 
 @pytest.fixture(scope="module")
 def walked(hostile: httpx.Client) -> dict[str, str]:
-    """The pages that a walk from the front page meets on our own origin, with their HTML."""
+    """HTML of the portal's pages reachable from the front page, by path."""
     waiting, met = ["/", "/runs", "/runs/bad", "/search?q=攻击", "/latest?order=hottest", "/feeds", "/settings"], {}
     while waiting and len(met) < MAX_WALKED:
         path = waiting.pop(0)
@@ -116,7 +116,7 @@ def walked(hostile: httpx.Client) -> dict[str, str]:
     return met
 
 
-def test_no_page_of_a_hostile_store_has_anything_active(walked: dict[str, str]) -> None:
+def test_pages_of_hostile_store_have_no_active_content(walked: dict[str, str]) -> None:
     assert len([path for path in walked if path.startswith("/story/")]) > len(HOSTILE_HTML)
     for path, text in walked.items():
         check_passive(text, path)
@@ -130,8 +130,8 @@ DESK = (
 )  # fmt: skip
 
 
-def test_nothing_of_a_hostile_store_is_active_on_the_desk(hostile: httpx.Client) -> None:
-    """In front of somebody who may change everything."""
+def test_desk_pages_of_hostile_store_have_no_active_content(hostile: httpx.Client) -> None:
+    """The pages are those of an editor."""
     story = hostile.get("/api/v1/stories").json()["items"][0]["id"]
     version = hostile.get(f"/api/v1/stories/{story}").json()["articles"][0]["id"]
     hostile.post("/marks", data={"star": story})
@@ -140,13 +140,13 @@ def test_nothing_of_a_hostile_store_is_active_on_the_desk(hostile: httpx.Client)
     for path in (*DESK, *of_story, f"/publishing?article={version}"):
         answer = hostile.get(path)
         if answer.status_code == 404:
-            continue  # without a file of sources
+            continue  # needs a sources.yaml
         assert answer.status_code == 200, path
         check_passive(answer.text, path)
 
 
-def test_no_control_character_reaches_a_page(hostile: httpx.Client, walked: dict[str, str]) -> None:
-    """Whether a page was crawled with it or an address asks for it (terminal escapes, NUL, surrogates)."""
+def test_control_characters_are_removed_from_pages(hostile: httpx.Client, walked: dict[str, str]) -> None:
+    """The characters come from crawled pages or from the URL (terminal escapes, NUL, surrogates)."""
     escape = "%1b[31m%00"
     asked = [
         f"/search?q=攻击{escape}",
@@ -159,7 +159,7 @@ def test_no_control_character_reaches_a_page(hostile: httpx.Client, walked: dict
         assert found is None, (path, text[max(0, found.start() - 60) : found.end()])
 
 
-def test_bodies_cannot_borrow_our_own_classes_and_ids(walked: dict[str, str]) -> None:
+def test_bodies_have_no_classes_or_ids(walked: dict[str, str]) -> None:
     for path, text in walked.items():
         page = lxml_html.document_fromstring(text)
         assert not page.xpath("//div[@class='body']//*[@class or @id]"), path
@@ -173,7 +173,7 @@ def check_passive(text: str, path: str) -> None:
             assert all(source and source.startswith("/static/") for source in allowed), path
             node.getparent().remove(node)
     for form in page.xpath("//div[@class='desk-page']//form[not(ancestor::*[contains(@class, 'body')])]"):
-        form.tag = "own-form"  # what stands in it is looked at as anything else
+        form.tag = "own-form"  # its contents are checked like all others
     for node in page.iter():
         if not isinstance(node.tag, str):
             continue
@@ -190,7 +190,7 @@ def check_passive(text: str, path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/feed.rss", "/feed.atom", "/topic/旅游/feed.rss", "/search/feed.atom?q=攻击", "/feeds.opml", "/opensearch.xml"]
 )
-def test_feeds_of_a_hostile_store_are_well_formed_and_passive(hostile: httpx.Client, path: str) -> None:
+def test_feeds_of_hostile_store_are_well_formed_and_passive(hostile: httpx.Client, path: str) -> None:
     answer = hostile.get(path)
     assert answer.status_code == 200
     root = etree.fromstring(answer.content)
@@ -202,7 +202,7 @@ def test_feeds_of_a_hostile_store_are_well_formed_and_passive(hostile: httpx.Cli
     assert root.getchildren()
 
 
-def test_the_json_feed_of_a_hostile_store_can_be_read(hostile: httpx.Client) -> None:
+def test_json_feed_of_hostile_store_is_passive(hostile: httpx.Client) -> None:
     items = json.loads(hostile.get("/feed.json").content)["items"]
     assert len(items) == len(HOSTILE_HTML) - 2  # three of them are one story
     for item in items:
@@ -210,8 +210,8 @@ def test_the_json_feed_of_a_hostile_store_can_be_read(hostile: httpx.Client) -> 
         check_passive(f"<html><head></head><body>{item['content_html']}</body></html>", "json")
 
 
-def test_no_body_leaves_a_hostile_store_with_anything_active(hostile: httpx.Client, folder: Path, newsroom: ModuleType) -> None:
-    """Its ``html`` was written by no crawl, but by whatever program filled the store."""
+def test_exports_of_hostile_store_are_passive(hostile: httpx.Client, folder: Path, newsroom: ModuleType) -> None:
+    """The stored HTML was not sanitised by a crawl: any program may fill a store."""
     with closing(open_store(f"sqlite:///{folder / 'hostile.db'}")) as store:
         stored = list(store.all_articles())
     told = [hostile.get(f"/api/v1/articles/{one.id}").json()["html"] for one in stored]
@@ -227,7 +227,7 @@ def test_no_body_leaves_a_hostile_store_with_anything_active(hostile: httpx.Clie
     "path",
     ["/", "/latest", "/nope", "/search?q=x", "/feed.rss", "/static/portal.css", "/health", "/settings?theme=dark", "/static/../app.py"],
 )
-def test_every_answer_has_the_security_headers(client: httpx.Client, path: str) -> None:
+def test_security_headers_are_on_every_answer(client: httpx.Client, path: str) -> None:
     headers = client.get(path).headers
     policy = {part.split()[0]: part.split()[1:] for part in headers["content-security-policy"].split(";")}
     assert policy["default-src"] == ["'none'"]
@@ -242,7 +242,7 @@ def test_every_answer_has_the_security_headers(client: httpx.Client, path: str) 
 @pytest.mark.parametrize(
     "host", ["localhost", "localhost:8000", "127.0.0.1", "127.0.0.1:99", "[::1]", "[::1]:8000", "LOCALHOST", "localhost."]
 )
-def test_the_portal_answers_to_its_own_names(client: httpx.Client, host: str) -> None:
+def test_own_host_names_are_accepted(client: httpx.Client, host: str) -> None:
     assert client.get("/health", headers={"host": host}).status_code == 200
 
 
@@ -260,7 +260,7 @@ def test_the_portal_answers_to_its_own_names(client: httpx.Client, host: str) ->
         "localhost/x",
     ],
 )
-def test_a_strange_host_is_refused_and_not_echoed(client: httpx.Client, host: str) -> None:
+def test_foreign_host_is_refused_and_not_echoed(client: httpx.Client, host: str) -> None:
     answer = client.get("/", headers={"host": host})
     assert answer.status_code == 400
     assert "evil" not in answer.text
@@ -268,8 +268,8 @@ def test_a_strange_host_is_refused_and_not_echoed(client: httpx.Client, host: st
 
 
 @pytest.mark.parametrize("host", ["a b", '"><script>', "evil.example/x", "a@b", "[::1", ""])
-def test_a_portal_of_any_name_takes_names_alone(serve, store: Store, host: str) -> None:
-    """It stands in the addresses of feeds."""
+def test_wildcard_host_accepts_only_valid_names(serve, store: Store, host: str) -> None:
+    """The host becomes part of feed URLs."""
     client = serve(store, hosts=("*",))
     assert client.get("/feed.rss", headers={"host": "news.example:8080"}).status_code == 200
     answer = client.get("/feed.rss", headers={"host": host})
@@ -277,7 +277,7 @@ def test_a_portal_of_any_name_takes_names_alone(serve, store: Store, host: str) 
     assert "script" not in answer.text
 
 
-def test_a_portal_on_all_addresses_answers_to_numbers_and_named_hosts_only(serve, store: Store) -> None:
+def test_portal_on_all_addresses_accepts_ips_and_named_hosts(serve, store: Store) -> None:
     client = serve(store, hosts=hosts_of("0.0.0.0", ["news.example.org"]))
     for host, status in (("192.168.1.7:8000", 200), ("[fe80::1]", 200), ("news.example.org", 200), ("evil.example", 400)):
         assert client.get("/health", headers={"host": host}).status_code == status, host
@@ -297,7 +297,7 @@ def test_a_portal_on_all_addresses_answers_to_numbers_and_named_hosts_only(serve
         "///x",
     ],
 )
-def test_no_choice_leads_away(client: httpx.Client, target: str) -> None:
+def test_redirects_stay_on_the_portal(client: httpx.Client, target: str) -> None:
     answer = client.get("/settings", params={"theme": "dark", "next": target})
     location = answer.headers["location"]
     assert location.startswith("/")
@@ -316,13 +316,13 @@ def test_no_choice_leads_away(client: httpx.Client, target: str) -> None:
         "/static/..\\app.py",
     ],
 )
-def test_static_files_are_only_our_own(client: httpx.Client, path: str) -> None:
+def test_static_files_cannot_be_escaped(client: httpx.Client, path: str) -> None:
     answer = client.request("GET", httpx.URL(client.base_url.join("/"), raw_path=path.encode()))
     assert answer.status_code == 404
     assert "create_app" not in answer.text
 
 
-def test_head_is_answered_wherever_get_is(editor: httpx.Client, ids: dict[str, str]) -> None:
+def test_head_is_supported_wherever_get_is(editor: httpx.Client, ids: dict[str, str]) -> None:
     for path in (
         "/",
         "/latest",
@@ -340,13 +340,13 @@ def test_head_is_answered_wherever_get_is(editor: httpx.Client, ids: dict[str, s
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
-def test_nothing_can_be_sent(client: httpx.Client, method: str) -> None:
+def test_other_methods_are_not_allowed(client: httpx.Client, method: str) -> None:
     origin = str(client.base_url).rstrip("/")
     answer = client.request(method, "/", headers={"origin": origin, "content-type": "application/json"})
     assert answer.status_code == 405
 
 
-def test_an_error_never_echoes_what_was_asked(client: httpx.Client) -> None:
+def test_error_page_does_not_echo_the_request(client: httpx.Client) -> None:
     answer = client.get("/<script>alert(1)</script>", params={"q": "<script>alert(2)</script>"})
     assert answer.status_code == 404
     assert "<script>alert" not in answer.text
@@ -354,7 +354,7 @@ def test_an_error_never_echoes_what_was_asked(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("name", ["q", "before", "site", "topic", "order", "lang", "page", "when", "sort", "next"])
 @pytest.mark.parametrize("value", ["x" * 10_000, "'\"><script>alert(1)</script>", "\x00\ud7ff\U0001f600", "-1", "NEAR(", "%00"])
-def test_any_parameter_gets_an_answer(client: httpx.Client, name: str, value: str) -> None:
+def test_any_parameter_is_answered(client: httpx.Client, name: str, value: str) -> None:
     for path in ("/search", "/settings") if name in ("q", "page", "when", "sort", "next") else ("/search", "/topic/旅游"):
         answer = client.get(path, params={"q": "峡谷", name: value})
         assert answer.status_code == 200, (path, name)
@@ -362,27 +362,27 @@ def test_any_parameter_gets_an_answer(client: httpx.Client, name: str, value: st
 
 
 class Away:
-    """A store that cannot be reached."""
+    """Store that cannot be reached."""
 
     def __getattr__(self, name: str) -> object:
         raise StoreUnavailable("database is locked")
 
 
 class Broken:
-    """A store with a fault that nobody foresaw."""
+    """Store with an unexpected error."""
 
     def __getattr__(self, name: str) -> object:
         raise RuntimeError("<script>secret trace</script>")
 
 
 class Lost:
-    """An index whose server is gone."""
+    """Index whose server is down."""
 
     def __getattr__(self, name: str) -> object:
         raise SearchUnavailable("search.intern.example:9200 is away")
 
 
-def test_what_failed_is_named_to_those_who_look_after_it(serve, store: Store) -> None:
+def test_health_names_the_error_to_editors_only(serve, store: Store) -> None:
     everybody, editor = (serve(store, Lost(), role=role, follow_every=0.01) for role in (None, "editor"))
     for client, named in ((everybody, False), (editor, True)):
         until = monotonic() + 600
@@ -392,7 +392,7 @@ def test_what_failed_is_named_to_those_who_look_after_it(serve, store: Store) ->
         assert ("search.intern.example" in told["search"]["error"]) is named
 
 
-def test_a_store_that_is_away_is_a_503_with_advice(serve) -> None:
+def test_unavailable_store_is_a_503_with_advice(serve) -> None:
     client = serve(Away())
     answer = client.get("/")
     assert answer.status_code == 503
@@ -401,7 +401,7 @@ def test_a_store_that_is_away_is_a_503_with_advice(serve) -> None:
     assert client.get("/health").json()["status"] == "store-unavailable"
 
 
-def test_a_crash_shows_no_trace_but_keeps_the_headers(serve) -> None:
+def test_crash_shows_no_traceback_but_keeps_headers(serve) -> None:
     answer = serve(Broken()).get("/")
     assert answer.status_code == 500
     assert "出错了" in answer.text

@@ -1,4 +1,4 @@
-"""Articles in the script that a reader chose."""
+"""Articles converted to the Chinese script chosen by the reader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def choose(client: httpx.Client, path: str, script: str) -> str:
     return client.get(path, headers={"cookie": f"script={script}"}).text
 
 
-def test_everything_of_a_story_is_converted_and_nothing_else(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_story_text_is_converted_but_not_urls(client: httpx.Client, ids: dict[str, str]) -> None:
     path = f"/story/{ids['bridge']}"
     plain, told = choose(client, path, "original"), choose(client, path, "traditional")
     page = lxml_html.document_fromstring(told)
@@ -21,14 +21,14 @@ def test_everything_of_a_story_is_converted_and_nothing_else(client: httpx.Clien
     assert "橫跨雲嶺峽谷" in page.xpath("string(//div[@class='body'])")
     assert "清晨的雲嶺峽谷步行觀景橋" in page.xpath("string(//figcaption)")
     assert page.xpath("//article/@lang") == ["zh-Hant"]
-    assert page.xpath("//nav[@class='topics']//a")[0].text_content() == "首页"  # the interface stays
+    assert page.xpath("//nav[@class='topics']//a")[0].text_content() == "首页"  # the interface is not converted
     before = lxml_html.document_fromstring(plain)
     assert page.xpath("//@href") == before.xpath("//@href")
     assert page.xpath("//@src") == before.xpath("//@src")
     assert choose(client, path, "simplified").count("峡谷") == plain.count("峡谷")
 
 
-def test_lists_and_marks_of_a_search_are_converted(client: httpx.Client) -> None:
+def test_lists_and_search_hits_are_converted(client: httpx.Client) -> None:
     assert "雲嶺峽谷" in choose(client, "/topic/旅游", "traditional")
     hits = lxml_html.document_fromstring(choose(client, "/search?q=峡谷", "traditional"))
     assert "峽谷" in hits.xpath("//article//mark/text()")
@@ -36,7 +36,7 @@ def test_lists_and_marks_of_a_search_are_converted(client: httpx.Client) -> None
 
 
 @pytest.mark.parametrize(("language", "shown"), [("ja", "国会"), ("zh", "國會"), (None, "國會")])
-def test_other_languages_stay(fresh: Store, serve, newsroom, language: str | None, shown: str) -> None:
+def test_other_languages_are_not_converted(fresh: Store, serve, newsroom, language: str | None, shown: str) -> None:
     newsroom.write(fresh, newsroom.article("国会", "国会" * 60, language=language))
     page = lxml_html.document_fromstring(choose(serve(fresh), "/latest", "traditional"))
     [link] = page.xpath("//*[contains(@class, 'headline')]/a")
@@ -44,7 +44,7 @@ def test_other_languages_stay(fresh: Store, serve, newsroom, language: str | Non
     assert link.get("lang") == ("ja" if language == "ja" else "zh-Hant")
 
 
-def test_the_choice_is_remembered(client: httpx.Client) -> None:
+def test_chosen_script_is_stored_in_a_cookie(client: httpx.Client) -> None:
     answer = client.get("/settings?script=traditional&next=/latest")
     assert answer.headers["location"] == "/latest"
     assert "script=traditional" in answer.headers["set-cookie"]

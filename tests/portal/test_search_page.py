@@ -1,4 +1,4 @@
-"""Search as a reader meets it."""
+"""The search page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_words_of_any_length_are_found_and_marked(client: httpx.Client, query: s
     assert page.xpath("//article//mark")
 
 
-def test_filters_are_links_that_can_be_taken_back(client: httpx.Client) -> None:
+def test_filters_are_removable_links(client: httpx.Client) -> None:
     page = page_of(client, q="旅游 OR 大模型 读片 机器人", topic="人工智能")
     assert page.xpath("//a[@class='chip']/@href")
     assert "topic" not in page.xpath("//a[@class='chip']/@href")[0]
@@ -39,14 +39,14 @@ def test_filters_are_links_that_can_be_taken_back(client: httpx.Client) -> None:
     assert [node.text_content() for node in chosen] == ["不限时间", "人工智能", "同一报道合并"]
 
 
-def test_time_narrows_the_search(client: httpx.Client) -> None:
+def test_time_filter(client: httpx.Client) -> None:
     assert titles(page_of(client, q="古籍")) == ["古籍修复"]
     assert titles(page_of(client, q="古籍", when="day")) == []
     assert titles(page_of(client, q="古籍", when="week")) == ["古籍修复"]
     assert titles(page_of(client, q="古籍", when="sometime")) == ["古籍修复"]
 
 
-def test_a_day_of_the_facet_finds_what_was_published_on_it(client: httpx.Client) -> None:
+def test_day_facet_counts_match_the_filter(client: httpx.Client) -> None:
     page = page_of(client, q="的")
     days = page.xpath("//aside//a[contains(@href, 'day=')]")
     assert days
@@ -59,7 +59,7 @@ def test_a_day_of_the_facet_finds_what_was_published_on_it(client: httpx.Client)
     assert titles(page_of(client, q="的", day="2026-02-31")) == titles(page)
 
 
-def test_days_can_be_chosen(client: httpx.Client) -> None:
+def test_date_range_filter(client: httpx.Client) -> None:
     every = titles(page_of(client, q="的"))
     form = page_of(client, q="的", topic="旅游", until="2026-05-19").xpath("//form[@class='days-asked']")[0]
     assert {one.get("name"): one.get("value") for one in form.xpath(".//input")} == {
@@ -76,7 +76,7 @@ def test_days_can_be_chosen(client: httpx.Client) -> None:
     assert titles(page_of(client, q="的", since="2026-02-31", until="yesterday")) == every
 
 
-def test_filters_alone_list_the_newest(client: httpx.Client) -> None:
+def test_filters_without_words_list_newest_first(client: httpx.Client) -> None:
     page = page_of(client, topic="旅游", sort="relevance")
     moments = page.xpath("//article//time/@datetime")
     assert len(moments) == 5
@@ -85,7 +85,7 @@ def test_filters_alone_list_the_newest(client: httpx.Client) -> None:
     assert titles(page_of(client, kind="thread")) == []
 
 
-def test_versions_are_one_hit_or_each_by_itself(client: httpx.Client) -> None:
+def test_versions_are_folded_or_listed_separately(client: httpx.Client) -> None:
     assert len(titles(page_of(client, q="步行观景桥"))) == 1
     page = page_of(client, q="步行观景桥", folds="open")
     assert len(titles(page)) == 5
@@ -94,7 +94,7 @@ def test_versions_are_one_hit_or_each_by_itself(client: httpx.Client) -> None:
     assert [node.text for node in chosen] == ["逐篇列出"]
 
 
-def test_kinds_are_offered_where_there_are_several(serve, shelf: Store, tmp_path: Path) -> None:
+def test_kind_filter_is_offered_with_several_kinds(serve, shelf: Store, tmp_path: Path) -> None:
     from newsportal.search import open_index
 
     index = open_index(f"sqlite:///{tmp_path / 'index.db'}")
@@ -108,7 +108,7 @@ def test_kinds_are_offered_where_there_are_several(serve, shelf: Store, tmp_path
     index.close()
 
 
-def test_nothing_found_proposes_what_finds_something(client: httpx.Client) -> None:
+def test_empty_result_suggests_a_successful_search(client: httpx.Client) -> None:
     page = page_of(client, q="峡谷", site="没有这个站")
     [link, *_] = page.xpath("//div[@class='empty']//a")
     assert link.text == "不加筛选地搜“峡谷”"
@@ -117,7 +117,7 @@ def test_nothing_found_proposes_what_finds_something(client: httpx.Client) -> No
     assert "峡谷" in [one.text for one in links]
 
 
-def test_the_feed_of_a_search_has_its_filters(client: httpx.Client) -> None:
+def test_feed_of_search_has_its_filters(client: httpx.Client) -> None:
     for asked in ({"q": "的", "site": "南江日报"}, {"topic": "旅游", "since": "2026-05-20"}, {"kind": "article", "category": "财经"}):
         page = page_of(client, **asked)
         [feed] = page.xpath("//link[@type='application/feed+json']/@href")
@@ -128,37 +128,37 @@ def test_the_feed_of_a_search_has_its_filters(client: httpx.Client) -> None:
         assert entries
 
 
-def test_bounds_of_time_can_be_typed(client: httpx.Client) -> None:
+def test_date_operators_in_query(client: httpx.Client) -> None:
     assert titles(page_of(client, q="古籍 before:2000")) == []
     assert titles(page_of(client, q="古籍 since:2000-01")) == ["古籍修复"]
 
 
-def test_what_is_typed_is_completed(client: httpx.Client) -> None:
+def test_query_completion(client: httpx.Client) -> None:
     typed, found = client.get("/search/suggest", params={"q": "峡"}).json()
     assert typed == "峡"
     assert "峡谷" in found
     assert client.get("/search/suggest", params={"q": "<b>"}).json() == ["<b>", []]
     assert client.get("/search/suggest").json() == ["", []]
-    assert "/search/suggest?q={searchTerms}" in client.get("/opensearch.xml").text  # browsers' own search boxes
+    assert "/search/suggest?q={searchTerms}" in client.get("/opensearch.xml").text  # search boxes of browsers
     boxes = page_of(client, q="峡").xpath("//input[@type='search']/@list")
     assert boxes == ["suggested"] * 2
 
 
-def test_the_order_can_be_changed_and_is_kept_by_the_form(client: httpx.Client) -> None:
+def test_sort_order_is_kept_by_the_form(client: httpx.Client) -> None:
     page = page_of(client, q="的", sort="time")
     moments = page.xpath("//article//time/@datetime")
     assert moments == sorted(moments, reverse=True)
     assert page.xpath("//form[@class='search-large']//input[@name='sort']/@value") == ["time"]
 
 
-def test_every_filter_is_kept_by_the_form(client: httpx.Client) -> None:
+def test_form_keeps_every_filter(client: httpx.Client) -> None:
     asked = {"topic": "旅游", "site": "南江日报", "category": "社会", "day": "2026-03-01", "when": "week"}
     page = page_of(client, q="的", **asked)
     sent = page.xpath("//form[@class='search-large']//input[@type='hidden']")
     assert {one.get("name"): one.get("value") for one in sent} == asked
 
 
-def test_pages_of_hits_do_not_overlap_and_end(fresh: Store, serve, newsroom, tmp_path: Path) -> None:
+def test_result_pages_do_not_overlap(fresh: Store, serve, newsroom, tmp_path: Path) -> None:
     from newsportal.search import open_index
 
     for number in range(45):
@@ -175,12 +175,12 @@ def test_pages_of_hits_do_not_overlap_and_end(fresh: Store, serve, newsroom, tmp
     index.close()
 
 
-def test_nothing_found_says_what_may_help(client: httpx.Client) -> None:
+def test_empty_result_shows_help(client: httpx.Client) -> None:
     text = client.get("/search", params={"q": "zzzz不存在"}).text
     assert "没有找到与“zzzz不存在”有关的报道" in text
 
 
-def test_without_words_there_is_help(client: httpx.Client) -> None:
+def test_search_without_words_shows_help(client: httpx.Client) -> None:
     assert "怎样搜索" in client.get("/search").text
     assert "怎样搜索" in client.get("/search", params={"q": " \u200b\x00 "}).text
 
@@ -188,14 +188,14 @@ def test_without_words_there_is_help(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "query", ['"', "*", '( ) NEAR - " *', "title:", "-", "AND OR NOT", "峡" * 3000, "x" * 10_000, "' OR 1=1 --", "{{7*7}}", "%", "\\"]
 )
-def test_no_query_is_an_error(client: httpx.Client, query: str) -> None:
+def test_any_query_is_accepted(client: httpx.Client, query: str) -> None:
     answer = client.get("/search", params={"q": query})
     assert answer.status_code == 200
     assert len(answer.content) < 60_000
     assert client.get("/search/feed.rss", params={"q": query[:4000]}).status_code == 200
 
 
-def test_without_an_index_everything_else_works(serve, store: Store) -> None:
+def test_portal_works_without_an_index(serve, store: Store) -> None:
     client = serve(store, None)
     assert "未启用搜索索引" in client.get("/search", params={"q": "峡谷"}).text
     assert client.get("/search/feed.rss", params={"q": "峡谷"}).status_code == 200
@@ -203,13 +203,13 @@ def test_without_an_index_everything_else_works(serve, store: Store) -> None:
 
 
 class BrokenIndex:
-    """An index whose file was damaged."""
+    """Index with a damaged file."""
 
     def __getattr__(self, name: str) -> object:
         raise SearchError("database disk image is malformed")
 
 
-def test_a_broken_index_is_told_and_the_rest_works(serve, store: Store) -> None:
+def test_broken_index_is_reported_and_other_pages_work(serve, store: Store) -> None:
     client = serve(store, BrokenIndex())
     assert "搜索暂时不可用" in client.get("/search", params={"q": "峡谷"}).text
     assert client.get("/").status_code == 200

@@ -1,4 +1,4 @@
-"""A story passed on: its card, its quotation on other sites, and addresses that come from other apps."""
+"""Sharing: Open Graph cards of stories, oEmbed, and URLs shared from other apps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def card(client: httpx.Client, path: str) -> dict[str, str]:
     return {name: content for name, content in names if name and name.startswith(("og:", "twitter:", "article:"))}
 
 
-def test_a_story_has_a_card_with_its_source(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_story_card_names_its_source(client: httpx.Client, ids: dict[str, str]) -> None:
     path = f"/story/{ids['bridge']}"
     found, page = card(client, path), lxml_html.document_fromstring(client.get(path).content.decode())
     assert found["og:title"] == "云岭峡谷步行观景桥今日开放，首日八千张门票全部约满"
@@ -32,7 +32,7 @@ def test_a_story_has_a_card_with_its_source(client: httpx.Client, ids: dict[str,
     assert not canonical.startswith(str(client.base_url))
 
 
-def test_nothing_in_a_title_leaves_the_card(fresh: Store, serve, newsroom: ModuleType) -> None:
+def test_card_escapes_the_title(fresh: Store, serve, newsroom: ModuleType) -> None:
     written = newsroom.write(fresh, newsroom.article('一"><script>x</script>', "正文。" * 30))
     client = serve(fresh)
     found = card(client, f"/story/{fresh.article(written[0]).story_id}")
@@ -40,7 +40,7 @@ def test_nothing_in_a_title_leaves_the_card(fresh: Store, serve, newsroom: Modul
     assert found["twitter:card"] == "summary"
 
 
-def test_a_story_can_be_quoted_elsewhere(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_oembed_of_a_story(client: httpx.Client, ids: dict[str, str]) -> None:
     page = lxml_html.document_fromstring(client.get(f"/story/{ids['bridge']}").content.decode())
     [address] = page.xpath("//link[@type='application/json+oembed']/@href")
     told = client.get(address).json()
@@ -50,14 +50,14 @@ def test_a_story_can_be_quoted_elsewhere(client: httpx.Client, ids: dict[str, st
     assert quoted.xpath(".//a/@href") == [f"{str(client.base_url).rstrip('/')}/story/{ids['bridge']}", told["author_url"]]
 
 
-def test_nothing_else_is_quoted(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_oembed_of_other_urls_is_not_found(client: httpx.Client, ids: dict[str, str]) -> None:
     path = f"/story/{ids['bridge']}"
     for url in (f"https://elsewhere.example{path}", f"{client.base_url}latest", "https://[", "", path):
         assert client.get("/oembed", params={"url": url}).status_code == 404
     assert client.get("/oembed", params={"url": f"{client.base_url}{path}", "format": "xml"}).status_code == 501
 
 
-def test_what_other_apps_share_stands_in_the_form(serve, fresh: Store, tmp_path) -> None:
+def test_shared_url_is_entered_in_the_source_form(serve, fresh: Store, tmp_path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text("topics: [{name: 旅游}]\n", "utf-8")
     editor = serve(fresh, settings=load(file), role="editor")

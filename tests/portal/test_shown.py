@@ -1,4 +1,4 @@
-"""Pages ask their store once for all their photo stories."""
+"""Each page fetches the sizes of its photo stories in one query."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from newsportal.store.store import Store
 
 ALBUMS = 12
 SHOWN = 3
-"""Photo stories that each of the pages has."""
+"""Photo stories on each of the pages."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def filled(store: Store, albums: ModuleType) -> Store:
 
 
 class Noted:
-    """A store, or its photo stories, that notes which of its methods are called."""
+    """Wrapper of a store or its photo stories that counts method calls."""
 
     def __init__(self, held: object, calls: Counter[str]) -> None:
         self._held, self._calls = held, calls
@@ -41,17 +41,17 @@ class Noted:
 
 
 @pytest.mark.parametrize("path", ["/", "/latest", "/for-you"])
-def test_a_page_asks_once_how_many_pictures_its_photo_stories_have(serve: Any, picture_store: Store, path: str) -> None:
+def test_page_fetches_all_gallery_sizes_at_once(serve: Any, picture_store: Store, path: str) -> None:
     calls: Counter[str] = Counter()
     client: httpx.Client = serve(Noted(picture_store, calls))
     client.get(path)
     calls.clear()
-    text = client.get(path, params={"another": "address"}).text  # what was answered just now is kept for others who ask the same
+    text = client.get(path, params={"another": "address"}).text  # a different URL, to bypass the cache of responses
     assert sum(f"{number} 张" in text for number in range(3, ALBUMS + 1)) >= SHOWN
     assert (calls["sizes"], calls["gallery"]) == (1, 0)
 
 
-def test_photo_stories_are_found_wherever_a_template_is_given_them(picture_store: Store) -> None:
+def test_photo_stories_are_found_in_template_arguments(picture_store: Store) -> None:
     from newsportal.portal.context import photo_stories
     from newsportal.portal.reading.for_you import Suggested
 

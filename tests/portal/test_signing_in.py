@@ -1,4 +1,4 @@
-"""Signing in: no name is told from another, tries are bounded, a session is new and ends; who is signed in sees his own."""
+"""Signing in: names cannot be probed, attempts are limited, sessions are new and expire; passwords and tokens of the own account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PASSWORD = "correct horse battery staple"
 
 
 class Clock:
-    """A clock that a test moves."""
+    """Clock set by a test."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
@@ -46,12 +46,12 @@ def enter(client: httpx.Client, name: str = "王编辑", password: str = PASSWOR
 
 
 def status(client: httpx.Client, path: str, secret: str) -> int:
-    """What a browser with this session is answered."""
+    """Return the status of a request with this session."""
     with httpx.Client(base_url=client.base_url, cookies={"session": secret}, timeout=600) as other:
         return other.get(path).status_code
 
 
-def test_the_way_in_and_out(client: httpx.Client) -> None:
+def test_sign_in_redirects_back_and_sign_out_ends_session(client: httpx.Client) -> None:
     asked = client.get("/sources?state=failing")
     assert asked.status_code == 303
     assert asked.headers["location"] == "/login?next=%2Fsources%3Fstate%3Dfailing"
@@ -69,12 +69,12 @@ def test_the_way_in_and_out(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("target", ["//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "javascript:alert(1)"])
-def test_no_way_in_leads_away(client: httpx.Client, target: str) -> None:
+def test_redirect_after_sign_in_stays_on_the_portal(client: httpx.Client, target: str) -> None:
     assert enter(client, next=target).headers["location"] == "/"
     assert client.get("/login", params={"next": target}).headers["location"] == "/"
 
 
-def test_a_wrong_name_reads_as_a_wrong_password(client: httpx.Client) -> None:
+def test_unknown_name_and_wrong_password_are_indistinguishable(client: httpx.Client) -> None:
     answers = [enter(client, name, "wrong password") for name in ("王编辑", "nobody")]
     assert [answer.status_code for answer in answers] == [403, 403]
     first, second = (re.sub(r"王编辑|nobody", "", answer.text) for answer in answers)
@@ -83,7 +83,7 @@ def test_a_wrong_name_reads_as_a_wrong_password(client: httpx.Client) -> None:
     assert "set-cookie" not in answers[0].headers
 
 
-def test_a_session_is_a_new_one_and_ends_the_old(client: httpx.Client) -> None:
+def test_sign_in_replaces_the_session(client: httpx.Client) -> None:
     client.cookies.set("session", "planted")
     first = enter(client).headers["set-cookie"].partition("=")[2].partition(";")[0]
     assert first != "planted"
@@ -94,7 +94,7 @@ def test_a_session_is_a_new_one_and_ends_the_old(client: httpx.Client) -> None:
     assert status(client, "/account", first) == 303
 
 
-def test_tries_are_bounded_and_the_wait_is_told(client: httpx.Client, clock: Clock) -> None:
+def test_sign_in_attempts_are_limited(client: httpx.Client, clock: Clock) -> None:
     for _ in range(BOTH.free + 1):
         assert enter(client, password="wrong password").status_code == 403
         clock.now += timedelta(seconds=1)
@@ -106,7 +106,7 @@ def test_tries_are_bounded_and_the_wait_is_told(client: httpx.Client, clock: Clo
     assert enter(client).status_code == 303
 
 
-def test_a_password_that_was_changed_ends_other_sessions(client: httpx.Client) -> None:
+def test_password_change_ends_other_sessions(client: httpx.Client) -> None:
     enter(client)
     other = client.cookies["session"]
     client.cookies.clear()
@@ -120,12 +120,12 @@ def test_a_password_that_was_changed_ends_other_sessions(client: httpx.Client) -
     answer = client.post("/account/password", data={"old": PASSWORD, "new": "another one 123", "again": "another one 123"})
     assert answer.headers["location"] == "/account"
     assert "密码已修改" in client.get("/account").text
-    assert "密码已修改" not in client.get("/account").text  # told once
+    assert "密码已修改" not in client.get("/account").text  # shown only once
     assert status(client, "/account", other) == 303
     assert enter(client, password="another one 123").status_code == 303
 
 
-def test_tokens_are_shown_once_and_never_more_than_the_person(client: httpx.Client) -> None:
+def test_token_is_shown_once_and_limited_to_own_rights(client: httpx.Client) -> None:
     enter(client)
     more = client.post("/account/tokens", data={"token_name": "脚本", "rights": ["read", "administer"], "days": "30"})
     assert (more.status_code, "不能超出您自己的权限" in more.text, 'value="脚本"' in more.text) == (422, True, True)
@@ -142,7 +142,7 @@ def test_tokens_are_shown_once_and_never_more_than_the_person(client: httpx.Clie
     assert client.get("/api/v1/me", headers={"authorization": f"Bearer {secret}"}).status_code == 401
 
 
-def test_a_token_makes_no_tokens_even_with_every_right(client: httpx.Client, clock: Clock) -> None:
+def test_token_cannot_create_tokens(client: httpx.Client, clock: Clock) -> None:
     person = client.accounts.people.named("王编辑")  # type: ignore[attr-defined]
     _, secret = client.accounts.tokens.add(person, "all", person.rights, now=clock())  # type: ignore[attr-defined]
     with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
@@ -151,8 +151,8 @@ def test_a_token_makes_no_tokens_even_with_every_right(client: httpx.Client, clo
         assert program.post("/account/password", data={"old": PASSWORD, "new": "x" * 12, "again": "x" * 12}).status_code == 403
 
 
-def test_who_is_locked_out_has_no_way_left(client: httpx.Client, clock: Clock) -> None:
-    """Neither the session, nor a token, nor the secret address of a feed."""
+def test_disabled_user_has_no_access(client: httpx.Client, clock: Clock) -> None:
+    """Neither the session, nor tokens, nor the secret feed URL work."""
     accounts = client.accounts  # type: ignore[attr-defined]
     person = accounts.people.named("王编辑")
     _, secret = accounts.tokens.add(person, "all", person.rights, now=clock())
@@ -167,7 +167,7 @@ def test_who_is_locked_out_has_no_way_left(client: httpx.Client, clock: Clock) -
             assert tuple(answer.status_code for answer in found) == answers
 
 
-def test_who_gets_another_role_has_it_with_the_next_request(client: httpx.Client, clock: Clock) -> None:
+def test_role_change_applies_to_the_next_request(client: httpx.Client, clock: Clock) -> None:
     accounts = client.accounts  # type: ignore[attr-defined]
     boss = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=clock())
     accounts.people.add("other boss", PASSWORD, Role.ADMIN, now=clock())

@@ -1,4 +1,4 @@
-"""What sources are called, and the way back to their keys."""
+"""Display names of sources, and the keys found by them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ ZH = translations("zh")
 NAMES = {key: called(key, key.partition(":")[2], ZH) for key in ("feed:晨光网", "region:晨光网", "engine:bing_news")}
 
 
-def test_two_of_one_name_are_told_apart() -> None:
+def test_sources_of_the_same_name_are_distinguished() -> None:
     assert NAMES["feed:晨光网"] == "晨光网（订阅源）"
     assert len(set(NAMES.values())) == 3
     assert called("other:thing", "thing", ZH) == "other:thing"
 
 
-def test_each_is_found_again_by_what_it_is_called_its_key_and_its_name() -> None:
+def test_key_is_found_by_display_name_key_or_name() -> None:
     for key, name in NAMES.items():
         assert key_of(name, NAMES) == key_of(key, NAMES) == key_of(f" {name} ", NAMES) == key
     assert key_of("bing_news", NAMES) == "engine:bing_news"

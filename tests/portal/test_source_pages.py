@@ -1,4 +1,4 @@
-"""One source, the whole file, its versions and the table of hours: every change is checked, kept, logged, and can be taken back."""
+"""Pages of a source, the whole file, its versions and the schedule: each change is checked, versioned, audited and can be undone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
-    """``made(role)`` answers a client of this role over the file."""
+    """``made(role)`` returns a client with this role for the file."""
     store = empty_store(path.parent / "store.db")
     for number in range(40):
         at = newsroom.NOW - timedelta(hours=2 * number)
@@ -68,7 +68,7 @@ def made(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
 
 
 def fields(page: str) -> dict[str, list[str]]:
-    """What a browser would send of the form on a source's page."""
+    """Return what a browser sends of the form on a source's page."""
     wanted = "//main//form[.//*[@name='url' or @name='prefix' or @name='text' or @name='duplicates.method']]"
     (form,) = lxml_html.document_fromstring(page).xpath(wanted)
     return {name: [value] for name, value in form.form_values()} | {
@@ -86,7 +86,7 @@ def undo_of(page: str) -> str:
     return str(action)
 
 
-def test_a_form_shows_the_file_and_saving_it_unchanged_writes_nothing(made: Any, path: Path) -> None:
+def test_saving_an_unchanged_form_writes_nothing(made: Any, path: Path) -> None:
     client = made()
     page = client.get("/sources/feed:甲报").text
     sent = fields(page)
@@ -96,7 +96,7 @@ def test_a_form_shows_the_file_and_saving_it_unchanged_writes_nothing(made: Any,
     assert versions(path) == []
 
 
-def test_a_change_is_written_where_it_stands_and_can_be_undone(made: Any, path: Path) -> None:
+def test_change_keeps_comments_and_is_undone(made: Any, path: Path) -> None:
     client = made()
     page = save(client, "/sources/feed:甲报", interval="45", topics=["旅游"], article__body=".content", verify_certificate=None)
     assert page.status_code == 200
@@ -131,9 +131,7 @@ def test_a_change_is_written_where_it_stands_and_can_be_undone(made: Any, path: 
         ({"topics": ["没有"]}, "topics", "不存在", "is no topic"),
     ],
 )
-def test_a_mistake_is_told_beside_its_field_in_the_readers_language_and_what_was_typed_is_kept(
-    made: Any, path: Path, changes: dict[str, Any], field: str, zh: str, en: str
-) -> None:
+def test_error_is_beside_its_field_and_input_is_kept(made: Any, path: Path, changes: dict[str, Any], field: str, zh: str, en: str) -> None:
     client = made()
     for language, words in (("zh", zh), ("en", en)):
         client.headers["accept-language"] = language
@@ -150,7 +148,7 @@ def test_a_mistake_is_told_beside_its_field_in_the_readers_language_and_what_was
 
 
 @pytest.mark.slow
-def test_what_two_people_change_is_shown_to_the_second_and_nothing_is_lost(made: Any, path: Path) -> None:
+def test_conflicting_change_is_shown_before_saving(made: Any, path: Path) -> None:
     client = made()
     mine = fields(client.get("/sources/feed:甲报").text) | {"category": ["财经"]}
     save(client, "/sources/feed:甲报", category="体育")
@@ -169,7 +167,7 @@ def test_what_two_people_change_is_shown_to_the_second_and_nothing_is_lost(made:
 
 
 @pytest.mark.slow
-def test_off_on_removed_and_back(made: Any, path: Path) -> None:
+def test_source_is_disabled_enabled_deleted_and_restored(made: Any, path: Path) -> None:
     client = made()
     client.post("/sources/feed:甲报/enable", data={"enabled": "", "next": "/sources"})
     assert not load(path).feeds[0].enabled
@@ -188,7 +186,7 @@ def test_off_on_removed_and_back(made: Any, path: Path) -> None:
     assert len(load(path).feeds) == 1, "without having seen the file nothing goes back"
 
 
-def test_a_source_of_every_kind_is_added_by_its_form(made: Any, path: Path) -> None:
+def test_source_of_every_kind_is_added(made: Any, path: Path) -> None:
     client = made()
     new = {
         "feeds": {"url": "https://x.example/feed"},
@@ -212,7 +210,7 @@ def test_a_source_of_every_kind_is_added_by_its_form(made: Any, path: Path) -> N
 
 
 @pytest.mark.slow
-def test_editors_cannot_send_the_environment_to_an_address(made: Any, path: Path) -> None:
+def test_editors_cannot_use_environment_variables_in_urls(made: Any, path: Path) -> None:
     editor, admin = made(), made("admin")
     told = {"list": "feeds", "name": "坏", "url": "https://evil.example/?x=${DB_PASSWORD:-}", "verify_certificate": "yes"}
     page = editor.post("/sources/write", data=told)
@@ -222,7 +220,7 @@ def test_editors_cannot_send_the_environment_to_an_address(made: Any, path: Path
     assert admin.post("/sources/write", data=told).status_code == 303
 
 
-def test_the_page_of_a_region_names_the_hub_pages_that_it_follows(made: Any, newsroom: ModuleType) -> None:
+def test_region_page_lists_followed_hub_pages(made: Any, newsroom: ModuleType) -> None:
     client = made()
     asked = HubPage(1, 0.0, 0.0, newsroom.NOW.timestamp(), found=7)
     hubs = {"https://c.example/news/a&b/": asked, "https://c.example/news/later/": HubPage(1, 0.0, 0.0)}
@@ -233,7 +231,7 @@ def test_the_page_of_a_region_names_the_hub_pages_that_it_follows(made: Any, new
     assert "/news/later/" not in page
 
 
-def test_names_and_addresses_are_escaped_and_secrets_are_not_listed(made: Any, path: Path) -> None:
+def test_names_and_urls_are_escaped_and_secrets_hidden(made: Any, path: Path) -> None:
     client = made()
     name = "<script>alert(1)<|script> \" ' & %7B"
     done = client.post(
@@ -249,7 +247,7 @@ def test_names_and_addresses_are_escaped_and_secrets_are_not_listed(made: Any, p
 
 
 @pytest.mark.slow
-def test_the_list_is_searched_filtered_sorted_and_paged(made: Any, path: Path) -> None:
+def test_source_list_is_searched_filtered_sorted_and_paged(made: Any, path: Path) -> None:
     many = "".join(f"  - {{name: 第{number}报, url: 'https://n{number}.example/feed', category: 地方}}\n" for number in range(250))
     path.write_text(TEXT.replace("regions:", many + "regions:"), "utf-8")
     client = made()
@@ -272,7 +270,7 @@ def test_the_list_is_searched_filtered_sorted_and_paged(made: Any, path: Path) -
 
 
 @pytest.mark.slow
-def test_the_whole_file_is_for_administrators_checked_and_never_written_over_another(made: Any, path: Path) -> None:
+def test_file_editor_is_for_administrators_and_detects_conflicts(made: Any, path: Path) -> None:
     assert made().get("/sources/file").status_code == 403
     assert made().post("/sources/file", data={"text": "x", "seen": "x"}).status_code == 403
     admin = made("admin")
@@ -299,7 +297,7 @@ def test_the_whole_file_is_for_administrators_checked_and_never_written_over_ano
     assert admin.get("/sources/versions/..%2Fsources").status_code == 404
 
 
-def test_visiting_now_makes_it_due_and_says_who_crawls(made: Any, newsroom: ModuleType) -> None:
+def test_visit_is_requested_and_its_progress_shown(made: Any, newsroom: ModuleType) -> None:
     looked: list[int] = []
     alone, crawling = made(), made(pushed=lambda: looked.append(1))
     page = alone.post("/sources/feed:甲报/run", data={"x": ""}, follow_redirects=True)
@@ -324,7 +322,7 @@ def test_visiting_now_makes_it_due_and_says_who_crawls(made: Any, newsroom: Modu
     assert alone.post("/sources/feed:没有/run", data={"x": ""}).status_code == 404
 
 
-def test_the_table_of_hours_shows_what_is_expected_and_is_changed_there(made: Any, path: Path) -> None:
+def test_schedule_shows_hours_and_is_edited(made: Any, path: Path) -> None:
     client = made()
     document = lxml_html.document_fromstring(client.get("/schedule").text)
     rows = {row.get("data-source"): row for row in document.xpath("//tr[@data-source]")}
@@ -344,7 +342,7 @@ def test_the_table_of_hours_shows_what_is_expected_and_is_changed_there(made: An
 
 
 @pytest.mark.parametrize("role", [None, "reader"])
-def test_readers_change_nothing(made: Any, path: Path, role: str | None) -> None:
+def test_sources_require_an_editor(made: Any, path: Path, role: str | None) -> None:
     client = made(role)
     if role is None:
         client.headers["origin"] = str(client.base_url)
@@ -361,14 +359,14 @@ def test_readers_change_nothing(made: Any, path: Path, role: str | None) -> None
     assert path.read_text("utf-8") == TEXT
 
 
-def test_changes_from_elsewhere_are_refused(made: Any, path: Path) -> None:
+def test_cross_site_change_is_refused(made: Any, path: Path) -> None:
     client = made()
     client.headers["origin"] = "https://evil.example"
     assert client.post("/sources/feed:甲报/delete", data={"x": ""}).status_code == 403
     assert path.read_text("utf-8") == TEXT
 
 
-def test_every_change_is_logged_without_secrets(made: Any, path: Path) -> None:
+def test_changes_are_audited_without_secrets(made: Any, path: Path) -> None:
     client = made()
     save(client, "/sources/feed:乙报", category="国际")
     client.post("/sources/feed:乙报/delete", data={"x": ""})
@@ -380,8 +378,8 @@ def test_every_change_is_logged_without_secrets(made: Any, path: Path) -> None:
     assert "国际" in str(entries)
 
 
-def test_editors_go_back_over_what_they_may_change_alone(made: Any, path: Path) -> None:
-    """What administrators changed meanwhile (who reads, what may be asked for) does not come back with an old version."""
+def test_editors_cannot_restore_settings_of_administrators(made: Any, path: Path) -> None:
+    """Settings that administrators changed meanwhile (such as who may read) are not reverted by restoring an old version."""
     editor, admin = made(), made("admin")
     save(editor, "/sources/feed:甲报", interval="45")
     (old,) = versions(path)
@@ -404,7 +402,7 @@ def test_editors_go_back_over_what_they_may_change_alone(made: Any, path: Path) 
 
 
 @pytest.mark.slow
-def test_of_many_who_go_back_at_once_one_does(made: Any, path: Path) -> None:
+def test_concurrent_restores_write_once(made: Any, path: Path) -> None:
     editor = made()
     save(editor, "/sources/feed:甲报", interval="45")
     (old,) = versions(path)
@@ -417,7 +415,7 @@ def test_of_many_who_go_back_at_once_one_does(made: Any, path: Path) -> None:
     assert [entry.action for entry in editor.accounts.trail.entries(action="sources.restore")] == ["sources.restore"]
 
 
-def test_what_the_environment_says_is_in_no_list_for_everybody(made: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_urls_with_environment_variables_are_not_listed_publicly(made: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEED_KEY", "geheimnis")
     path.write_text(TEXT.replace("https://a.example/feed", "https://a.example/${FEED_KEY}/feed"), "utf-8")
     listed = made(None).get("/opml").text
@@ -427,7 +425,7 @@ def test_what_the_environment_says_is_in_no_list_for_everybody(made: Any, path: 
     assert "https://a.example/feed" in made(None).get("/opml").text
 
 
-def test_two_who_go_back_to_a_version_at_once_both_find_it_done(made: Any, path: Path) -> None:
+def test_two_concurrent_restores_both_succeed(made: Any, path: Path) -> None:
     editor, other = made(), made("admin")
     editor.post("/sources/feed:甲报/enable", data={"enabled": ""})
     (version,) = versions(path)
@@ -447,7 +445,7 @@ def test_two_who_go_back_to_a_version_at_once_both_find_it_done(made: Any, path:
     assert path.read_text("utf-8").endswith("# other\n")
 
 
-def test_how_articles_are_read_is_chosen_in_the_form(made: Any, path: Path) -> None:
+def test_extractor_of_a_source_is_chosen(made: Any, path: Path) -> None:
     client, page = made(), "/sources/region:丙网"
     path.write_text(path.read_text("utf-8").replace("hours: 6-23", "extractor: cevc"), "utf-8")
     assert fields(client.get(page).text)["extractor.method"] == ["cevc"]
@@ -459,7 +457,7 @@ def test_how_articles_are_read_is_chosen_in_the_form(made: Any, path: Path) -> N
     assert load(path).regions[0].extractor is None
 
 
-def test_the_methods_of_all_sources_are_chosen_in_a_form(made: Any, path: Path) -> None:
+def test_methods_of_all_sources_are_chosen(made: Any, path: Path) -> None:
     path.write_text(f"{TEXT}extractor: cevc  # 论文 E\n", "utf-8")
     client = made("admin")
     sent = fields(client.get("/methods").text)
@@ -483,7 +481,7 @@ def test_the_methods_of_all_sources_are_chosen_in_a_form(made: Any, path: Path) 
     assert "extractor" not in path.read_text("utf-8")
 
 
-def test_a_mistake_in_the_methods_stands_beside_its_field_and_nothing_is_written(made: Any, path: Path) -> None:
+def test_invalid_method_option_is_reported_beside_its_field(made: Any, path: Path) -> None:
     client = made("admin")
     page = save(client, "/methods", duplicates__method="cosine", duplicates__theta="7", extractor__method="cevc", extractor__P="3")
     assert page.status_code == 422

@@ -1,4 +1,4 @@
-"""The wizard over the made-up Web: what stands behind an address is shown first, and written when somebody has chosen."""
+"""The source wizard on the made-up Web: findings at a URL are shown first and written when the user has chosen."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def client(serve: Any, path: Path) -> Iterator[httpx.Client]:
 
 
 def found(client: httpx.Client, begun: httpx.Response) -> str:
-    """The page of a look when it is done."""
+    """Return the page of a check when it is done."""
     assert begun.status_code == 303, begun.text[:500]
     for _ in range(300):
         page = client.get(begun.headers["location"])
@@ -71,7 +71,7 @@ def chosen(page: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_an_address_is_looked_at_shown_and_added(client: httpx.Client, path: Path, web: MadeUpWeb) -> None:
+def test_url_is_checked_and_its_source_added(client: httpx.Client, path: Path, web: MadeUpWeb) -> None:
     (feed,) = [one["url"] for one in web.manifest()["feeds"]][:1]
     page = found(client, client.post("/sources/new", data={"addresses": feed}))
     document = lxml_html.document_fromstring(page)
@@ -93,7 +93,7 @@ def test_an_address_is_looked_at_shown_and_added(client: httpx.Client, path: Pat
 
 
 @pytest.mark.parametrize("typed", ["堃州新闻", "https://example.org/\n新闻", "http://", "http://[", "example"])
-def test_what_is_no_address_is_told_beside_the_field_and_kept(client: httpx.Client, typed: str) -> None:
+def test_invalid_url_is_reported_and_input_kept(client: httpx.Client, typed: str) -> None:
     answer = client.post("/sources/new", data={"addresses": typed})
     assert answer.status_code == 422
     page = lxml_html.document_fromstring(answer.text)
@@ -102,7 +102,7 @@ def test_what_is_no_address_is_told_beside_the_field_and_kept(client: httpx.Clie
 
 
 @pytest.mark.slow
-def test_several_addresses_each_with_its_own_end(client: httpx.Client, web: MadeUpWeb) -> None:
+def test_each_of_several_urls_has_its_result(client: httpx.Client, web: MadeUpWeb) -> None:
     feed = web.manifest()["feeds"][0]["url"]
     page = found(client, client.post("/sources/new", data={"addresses": f"http://10.0.0.1/\n{feed}\nhttp://127.0.0.1:48999/"}))
     document = lxml_html.document_fromstring(page)
@@ -114,17 +114,17 @@ def test_several_addresses_each_with_its_own_end(client: httpx.Client, web: Made
 
 
 @pytest.mark.slow
-def test_a_source_is_tried(client: httpx.Client, path: Path, web: MadeUpWeb) -> None:
+def test_source_is_tested(client: httpx.Client, path: Path, web: MadeUpWeb) -> None:
     feed = web.manifest()["feeds"][0]["url"]
     path.write_text(TEXT + f"  - {{name: 试, url: '{feed}'}}\n", "utf-8")
-    client.post("/sources/feed:老报/enable", data={"enabled": ""})  # the file is read anew
+    client.post("/sources/feed:老报/enable", data={"enabled": ""})  # makes the portal reload the file
     page = found(client, client.post("/sources/feed:试/test", data={"x": ""}))
     assert lxml_html.document_fromstring(page).xpath("//ol[@class='desk-entries']/li")
     away = found(client, client.post("/sources/feed:老报/test", data={"x": ""}))
     assert 'class="desk-fault"' in away
 
 
-def test_a_list_of_another_reader_is_shown_without_a_request(client: httpx.Client, path: Path) -> None:
+def test_pasted_opml_is_shown_without_requests(client: httpx.Client, path: Path) -> None:
     page = found(client, client.post("/sources/new", data={"addresses": OPML}))
     assert "已经存在：feed:老报" in page
     sent = chosen(page)
@@ -135,7 +135,7 @@ def test_a_list_of_another_reader_is_shown_without_a_request(client: httpx.Clien
     assert "这不是 OPML 列表，而是一个网页" in broken
 
 
-def test_a_list_comes_as_a_file_too(client: httpx.Client, path: Path) -> None:
+def test_opml_file_is_imported(client: httpx.Client, path: Path) -> None:
     feeds = "".join(f'<outline text="报{n}" xmlUrl="https://f{n}.example/feed"/>' for n in range(130))
     whole = f'<opml><body><outline text="地方">{feeds}</outline></body></opml>'
     page = found(client, client.post("/sources/opml", files={"file": ("feeds.opml", whole.encode(), "text/x-opml")}))
@@ -149,7 +149,7 @@ def test_a_list_comes_as_a_file_too(client: httpx.Client, path: Path) -> None:
     assert {feed.category for feed in known.feeds[1:]} == {"地方"}
 
 
-def test_a_file_that_is_none_is_told(client: httpx.Client, path: Path) -> None:
+def test_invalid_opml_file_is_reported(client: httpx.Client, path: Path) -> None:
     large = client.post("/sources/opml", files={"file": ("big.opml", b"<opml>" + b" " * 8 * 1024 * 1024, "text/xml")})
     assert large.status_code == 413
     assert 'id="opml-fault"' in large.text
@@ -160,7 +160,7 @@ def test_a_file_that_is_none_is_told(client: httpx.Client, path: Path) -> None:
     assert path.read_text("utf-8") == TEXT
 
 
-def test_programs_send_a_list_whole(client: httpx.Client, path: Path) -> None:
+def test_api_imports_opml(client: httpx.Client, path: Path) -> None:
     kind = {"content-type": "text/x-opml"}
     dry = client.post("/api/v1/sources/opml?dry_run=true", content=OPML.encode(), headers=kind).json()
     assert ([one["name"] for one in dry["added"]], dry["changed"]) == (["新报"], False)
@@ -171,7 +171,7 @@ def test_programs_send_a_list_whole(client: httpx.Client, path: Path) -> None:
     assert client.post("/api/v1/sources/opml", content=b" " * 8_400_000, headers=kind).status_code == 413
 
 
-def test_mistakes_of_the_form_are_told_and_nothing_typed_is_lost(client: httpx.Client, path: Path) -> None:
+def test_form_errors_are_reported_and_input_kept(client: httpx.Client, path: Path) -> None:
     assert client.post("/sources/new", data={"addresses": " "}).status_code == 422
     many = client.post("/sources/new", data={"addresses": "a.example " * 11})
     assert many.status_code == 422
@@ -194,7 +194,7 @@ def until(reached: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_looks_are_few_at_once_bounded_and_their_askers_own() -> None:
+def test_checks_are_limited_and_private_to_their_user() -> None:
     held, running = threading.Event(), []
 
     def work(tell: Callable[[str], None]) -> str:
@@ -221,7 +221,7 @@ def test_looks_are_few_at_once_bounded_and_their_askers_own() -> None:
     assert some.start("me", {}, work).owner == "me"
 
 
-def test_a_look_that_nobody_asks_about_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_check_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_runner, "PATIENCE", 0.0)
     look = Looks().start("me", {}, lambda tell: "never")
     until(lambda: look.done)
@@ -239,7 +239,7 @@ def test_a_look_that_nobody_asks_about_ends(monkeypatch: pytest.MonkeyPatch) -> 
         (NoSource("find.none"), "没有可以定期读取"),
     ],
 )
-def test_every_end_of_a_look_has_words_and_a_remedy(error: NewsportalError, words: str) -> None:
+def test_every_failure_has_a_message_and_remedy(error: NewsportalError, words: str) -> None:
     translate = translations("zh").gettext
     assert re.search(words, render(error.message, translate))
     assert error.remedy

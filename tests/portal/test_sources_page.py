@@ -1,4 +1,4 @@
-"""``/sources``: every state in words, in both languages; names are escaped; those that need somebody come first."""
+"""``/sources``: every state in both languages, escaped names, failing sources first."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _rows(page: str) -> dict[str, Any]:
     return {row.get("data-source"): row for row in lxml_html.document_fromstring(page).xpath("//tr[@data-source]")}
 
 
-def test_those_that_need_somebody_come_first_with_reason_and_remedy(client: httpx.Client) -> None:
+def test_failing_sources_come_first_with_reason_and_remedy(client: httpx.Client) -> None:
     page = client.get("/sources").text
     rows = _rows(page)
     assert [row.get("data-state") for row in rows.values()] == ["failing", "moved", "healthy", "off"]
@@ -62,7 +62,7 @@ def test_those_that_need_somebody_come_first_with_reason_and_remedy(client: http
     assert rows["feed:<b>好报"].xpath(".//path/@d")[0].startswith("M")
 
 
-def test_in_english_and_one_state_alone(client: httpx.Client) -> None:
+def test_state_filter_in_english(client: httpx.Client) -> None:
     page = client.get("/sources?state=failing&lang=en").text
     assert list(_rows(page)) == ["feed:坏报"]
     assert "6 visits in a row failed: its name has no address (dns)." in page
@@ -74,7 +74,7 @@ def test_in_english_and_one_state_alone(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("language", "once", "rest"), [("zh", "最近一次访问失败：", "拒绝访问"), ("en", "The last visit failed: ", "shuts us out")]
 )
-def test_one_visit_is_told_as_one_and_a_rest_says_why(language: str, once: str, rest: str) -> None:
+def test_single_failure_and_pause_have_reasons(language: str, once: str, rest: str) -> None:
     now = datetime(2026, 3, 1, tzinfo=UTC)
     clock = Clock(now, UTC, language, translations(language))
     failing = Health("failing", "dns", values={"visits": 1, "reason": "dns"})
@@ -104,13 +104,13 @@ def test_every_state_and_cause_is_translated() -> None:
                 assert "health." not in reason
 
 
-def test_a_store_without_visits_and_a_portal_without_its_file(serve: Any, tmp_path: Path) -> None:
+def test_empty_store_and_missing_file_show_help(serve: Any, tmp_path: Path) -> None:
     store = empty_store(tmp_path / "empty.db")
     assert "newsportal source add" in serve(store, role="editor").get("/sources").text
     store.close()
 
 
-def test_the_line_of_days() -> None:
+def test_daily_line_path() -> None:
     assert line((0, 0)) == ""
     assert line((1, 0, 2)) == "M0 16v-8h3v8zM8 16v-16h3v16z"
 
@@ -124,7 +124,7 @@ def steered(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path]]:
     store.close()
 
 
-def test_several_sources_are_changed_and_given_back_at_once(steered: tuple[httpx.Client, Path]) -> None:
+def test_several_sources_are_changed_and_undone(steered: tuple[httpx.Client, Path]) -> None:
     client, path = steered
     before = path.read_text("utf-8")
     page = lxml_html.document_fromstring(client.get("/sources?sort=name").text)
@@ -159,7 +159,7 @@ def test_several_sources_are_changed_and_given_back_at_once(steered: tuple[httpx
     assert client.accounts.trail.entries()[0].action == "sources.enable"  # type: ignore[attr-defined]
 
 
-def test_all_that_fit_the_filter_can_be_meant_and_the_api_does_the_same(steered: tuple[httpx.Client, Path]) -> None:
+def test_bulk_change_of_filtered_sources_on_page_and_api(steered: tuple[httpx.Client, Path]) -> None:
     client, path = steered
     client.post("/sources/many", data={"do": "disable", "all": "yes", "kind": "feed", "q": "example"})
     assert [one.enabled for one in load(path).feeds] == [False] * 3

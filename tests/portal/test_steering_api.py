@@ -1,4 +1,4 @@
-"""Topics, corpora and models for programs: the same functions and rights as the pages."""
+"""API of topics, corpora and models: the same functions and rights as the pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path) -> 
     return client
 
 
-def test_topics_are_read_tried_and_written(editor: httpx.Client, tmp_path: Path) -> None:
+def test_topics_are_read_previewed_and_changed(editor: httpx.Client, tmp_path: Path) -> None:
     (topic,) = editor.get("topics/settings").json()
     assert (topic["name"], topic["any"]) == ("旅游", ["旅游", "峡谷"])
     found = editor.post("topics/preview", json={"name": "旅游", "any": ["观景桥"]}).json()
@@ -62,7 +62,7 @@ def test_topics_are_read_tried_and_written(editor: httpx.Client, tmp_path: Path)
     assert [one.name for one in load(tmp_path / "sources.yaml").topics] == ["出行"]
 
 
-def test_corpora_come_in_and_go_out(editor: httpx.Client, store: Store) -> None:
+def test_corpora_are_imported_labelled_and_exported(editor: httpx.Client, store: Store) -> None:
     lines = "\n".join(
         json.dumps({"text": f"第{number}篇", "label": "甲" if number % 2 else "乙"}, ensure_ascii=False) for number in range(4)
     )
@@ -86,7 +86,7 @@ def test_corpora_come_in_and_go_out(editor: httpx.Client, store: Store) -> None:
 
 
 @pytest.mark.slow
-def test_a_training_is_begun_watched_and_its_version_used(editor: httpx.Client, store: Store) -> None:
+def test_model_is_trained_inspected_and_used(editor: httpx.Client, store: Store) -> None:
     words = {"体育": "主场前锋后卫球迷", "财经": "股市央行基金利率"}
     made = [(label, f"{text}的消息" * 8 + str(number)) for label, text in words.items() for number in range(30)]
     lines = "\n".join(json.dumps({"text": text, "label": label}) for label, text in made)
@@ -125,7 +125,7 @@ def test_a_training_is_begun_watched_and_its_version_used(editor: httpx.Client, 
 
 
 @pytest.mark.parametrize("path", ["topics/settings", "corpora", "corpora/新闻/documents", "models/新闻", "jobs/x"])
-def test_only_editors_ask(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, path: str) -> None:
+def test_api_requires_an_editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, path: str) -> None:
     reader = serve(store, None, load(tmp_path / "sources.yaml"), role="reader", reread_every=0)
     assert reader.get(f"/api/v1/{path}").status_code == 403
     reader.cookies.clear()
@@ -134,7 +134,7 @@ def test_only_editors_ask(serve: Callable[..., httpx.Client], store: Store, tmp_
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "kind"), [("models/retrain", "retrain"), ("corpora/gather", "gather")])
-def test_work_is_begun_in_a_job(editor: httpx.Client, path: str, kind: str) -> None:
+def test_long_work_runs_in_a_job(editor: httpx.Client, path: str, kind: str) -> None:
     begun = editor.post(path, json={})
     assert (begun.status_code, begun.json()["kind"]) == (202, kind)
     editor.delete(f"jobs/{begun.json()['id']}")

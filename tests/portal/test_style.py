@@ -1,4 +1,4 @@
-"""The promises of style and script: contrast, weight, nothing inline, nothing from elsewhere."""
+"""Properties of styles and scripts: contrast, size, nothing inline, nothing from other sites."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ INKS = [
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance as WCAG defines it."""
+    """Return the relative luminance as defined by WCAG."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_there_are_a_light_and_two_dark_palettes_and_the_dark_ones_agree() -> None:
+def test_dark_palettes_are_equal() -> None:
     assert [scheme for scheme, _ in PALETTES] == ["light", "dark", "dark"]
     assert PALETTES[1][1].split() == PALETTES[2][1].split()
 
 
 @pytest.mark.parametrize("palette", PALETTES, ids=["light", "dark", "auto"])
 @pytest.mark.parametrize(("ink", "paper"), INKS)
-def test_every_ink_can_be_read_on_its_paper(palette: tuple[str, str], ink: str, paper: str) -> None:
+def test_text_contrast_meets_wcag_aa(palette: tuple[str, str], ink: str, paper: str) -> None:
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", palette[1]))
     light, dark = sorted((luminance(colours[ink]), luminance(colours[paper])), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= AA
@@ -61,43 +61,43 @@ def test_every_ink_can_be_read_on_its_paper(palette: tuple[str, str], ink: str, 
 @pytest.mark.parametrize(
     "files", [("portal.css", "portal.js", "seen.js"), PHOTO_STORY, MONITOR], ids=["ordinary", "photo story", "monitor"]
 )
-def test_style_and_script_of_a_page_are_light(files: tuple[str, ...]) -> None:
+def test_styles_and_scripts_of_a_page_are_small(files: tuple[str, ...]) -> None:
     assert sum(len(gzip.compress((PORTAL / "static" / name).read_bytes())) for name in files) <= BUDGET
 
 
 @pytest.mark.parametrize("style", sorted((PORTAL / "static").rglob("*.css")), ids=lambda path: path.name)
-def test_no_style_fetches_anything(style: Path) -> None:
+def test_styles_load_no_resources(style: Path) -> None:
     assert "@import" not in style.read_text("utf-8")
     assert "url(" not in style.read_text("utf-8")
 
 
 @pytest.mark.parametrize("script", OWN, ids=lambda path: path.name)
-def test_scripts_make_no_markup_and_know_no_other_site(script: Path) -> None:
+def test_scripts_write_no_markup_and_name_no_other_site(script: Path) -> None:
     text = script.read_text("utf-8")
     assert "http" not in text
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", text)
 
 
-def test_what_others_wrote_comes_with_its_licence() -> None:
+def test_vendored_code_has_a_licence() -> None:
     for folder in (PORTAL / "static" / "vendor").iterdir():
         said = (folder / "LICENSE").read_text("utf-8")
         assert "MIT" in said or "BSD" in said
 
 
 @pytest.mark.parametrize("template", sorted((PORTAL / "templates").rglob("*.*")), ids=lambda path: path.name)
-def test_templates_have_nothing_inline_and_trust_nobody(template: Path) -> None:
+def test_templates_have_nothing_inline_or_unescaped(template: Path) -> None:
     text = template.read_text("utf-8")
     assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?! src=)|javascript:", text)
     assert not re.search(r"\|\s*safe\b|autoescape", text)
 
 
-def test_every_choice_of_theme_font_and_size_has_a_style() -> None:
+def test_every_appearance_choice_has_a_style() -> None:
     for key in ("theme", "font", "size"):
         for value in CHOICES[key][1:]:
             if value != "light":  # the light palette is the default
                 assert f'[data-{key}="{value}"]' in CSS, (key, value)
 
 
-def test_print_hides_what_is_not_the_story() -> None:
+def test_print_and_reduced_motion_are_supported() -> None:
     assert "@media print" in CSS
     assert "prefers-reduced-motion" in CSS

@@ -1,4 +1,4 @@
-"""``/suggestions`` and ``/opml``: what could become a source, and the list of those there are."""
+"""``/suggestions`` and ``/opml``: suggested sources, and the export of existing ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def client(serve: Any, newsroom: ModuleType, tmp_path_factory: pytest.TempPathFa
     store.close()
 
 
-def test_sites_are_suggested_with_the_command_that_adds_them(client: httpx.Client) -> None:
+def test_sites_are_suggested_with_their_command(client: httpx.Client) -> None:
     page = client.get("/suggestions")
     assert page.status_code == 200
     rows = lxml_html.document_fromstring(page.text).xpath("//tr[@data-site]")
@@ -47,7 +47,7 @@ def test_sites_are_suggested_with_the_command_that_adds_them(client: httpx.Clien
     assert '"/suggestions"' in client.get("/sources").text
 
 
-def test_feeds_are_served_as_opml_without_those_that_hold_secrets(client: httpx.Client) -> None:
+def test_opml_omits_feeds_with_secrets(client: httpx.Client) -> None:
     answer = client.get("/opml")
     assert answer.headers["content-type"].startswith("text/x-opml")
     assert "secret" not in answer.text

@@ -1,4 +1,4 @@
-"""The desk's first page: what is broken and what waits, each with the way to where it is done; nothing of others' alerts."""
+"""The start page of the desk: problems and open tasks with links; alerts of other users are not shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def newsdesk(folder: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def settings(folder: Path) -> Sources:
-    """Of a portal that wants nearly the whole disk to be free."""
+    """Settings of a portal that requires nearly the whole disk to be free."""
     return Sources.model_validate({"store": f"sqlite:///{folder / 'desk.db'}", "alerts": {"enabled": False, "disk_free": 99.99}})
 
 
@@ -40,16 +40,16 @@ def editor(serve: Any, newsdesk: Store, settings: Sources) -> httpx.Client:
 
 
 def tasks(client: httpx.Client) -> dict[str, str]:
-    """Where each task leads -> what the page says of it."""
+    """Return texts of the tasks by their links."""
     rows = lxml_html.document_fromstring(client.get("/desk").text).xpath("//ul[@class='todo']/li")
     return {row.xpath(".//a/@href")[0]: " ".join(row.text_content().split()) for row in rows}
 
 
-def test_a_disk_that_is_fuller_than_sources_yaml_allows(editor: httpx.Client) -> None:
+def test_low_disk_space_is_a_task(editor: httpx.Client) -> None:
     assert "磁盘剩余空间" in tasks(editor)["/monitor/system"]
 
 
-def test_articles_to_look_at_are_counted(editor: httpx.Client, newsdesk: Store, newsroom: ModuleType) -> None:
+def test_articles_to_review_are_counted(editor: httpx.Client, newsdesk: Store, newsroom: ModuleType) -> None:
     assert "/articles?show=undated" not in tasks(editor)
     newsroom.write(newsdesk, newsroom.article("没有日期的报道", "正文。" * 30, published=None, ago=30))
     newsroom.write(newsdesk, newsroom.article("去年的报道，也没有日期", "正文。" * 40, published=None, ago=60 * 24 * 30))
@@ -66,7 +66,7 @@ def failed(client: httpx.Client, person_id: str, id: str, now: datetime, when: d
     alerts.keep([Message(id, "a thing", "", "t", found=when, due=when, changed=when, state="failed", reason="no")])
 
 
-def test_only_alerts_of_ones_own_and_of_this_week(editor: httpx.Client, newsroom: ModuleType) -> None:
+def test_only_own_failed_alerts_of_this_week_are_shown(editor: httpx.Client, newsroom: ModuleType) -> None:
     now, people = newsroom.NOW, editor.accounts.people  # type: ignore[attr-defined]
     [me] = people.all()
     other = people.add("别人", "correct horse battery staple", me.role, now=now)
@@ -77,13 +77,13 @@ def test_only_alerts_of_ones_own_and_of_this_week(editor: httpx.Client, newsroom
     assert tasks(editor)["/alerts"] == "1 条提醒未能送达"
 
 
-def test_the_reports_and_suggestions_stand_in_the_desks_frame(editor: httpx.Client) -> None:
+def test_reports_and_suggestions_have_the_desk_menu(editor: httpx.Client) -> None:
     for path in ("/runs", "/suggestions", "/monitor"):
         [chosen] = lxml_html.document_fromstring(editor.get(path).text).xpath("//nav[@class='desk-ways']//a[@aria-current='page']/@href")
         assert chosen == path
 
 
-def test_reports_of_crawls_for_which_nothing_was_due_are_folded_away(editor: httpx.Client, newsdesk: Store, newsroom: ModuleType) -> None:
+def test_reports_of_idle_crawls_are_collapsed(editor: httpx.Client, newsdesk: Store, newsroom: ModuleType) -> None:
     now = newsroom.NOW
     busy = SourceReport("feed:甲报", list_pages=1, entries=5, new=5, fetched=5, parsed=5, stored=3)
     newsdesk.save_run(Run("busy", now - timedelta(hours=1), now, "finished", ("rss",), (busy,)))
@@ -105,7 +105,7 @@ def test_reports_of_crawls_for_which_nothing_was_due_are_folded_away(editor: htt
     assert "新增 3 条报道" in editor.get("/desk").text, "of the last crawl that visited something"
 
 
-def test_the_first_page_names_the_failing_sources_with_why_and_the_act(serve: Any, folder: Path) -> None:
+def test_desk_lists_failing_sources_with_reason_and_actions(serve: Any, folder: Path) -> None:
     (folder / "failing.yaml").write_text('feeds: [{name: 坏报, url: "https://bad.example/feed"}]\n', "utf-8")
     with closing(empty_store(folder / "failing.db")) as store:
         now = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)

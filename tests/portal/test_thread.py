@@ -1,4 +1,4 @@
-"""A forum's thread as readers see it: floors with author and time, quotes apart, fifty a page, everything cleaned."""
+"""Pages of forum threads: floors with author and time, separate quotations, fifty posts a page, all text escaped."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def portal(serve: Callable[..., httpx.Client], fresh: Store) -> Callable[[], htt
     return lambda: serve(fresh)
 
 
-def test_a_thread_shows_its_floors(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+def test_thread_page_shows_floors(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     picture = (Image("https://bbs.example/1.jpg", width=600, height=400), Image("javascript:alert(1)"))
     id = write(fresh, post(1, images=picture), post(2), post(3), post(4), post(5, quoted="第 2 层的话", author="网友1"), whole=False)
     page = portal().get(f"/story/{id}")
@@ -62,20 +62,20 @@ def test_a_thread_shows_its_floors(fresh: Store, portal: Callable[[], httpx.Clie
     assert re.search(r"<blockquote><p>第 2 层的话</p></blockquote>\s*<p>第 5 层的话</p>", page.text)
     assert 'src="https://bbs.example/1.jpg"' in page.text
     assert "javascript:" not in page.text
-    assert page.text.count("here") == 1  # the opener's second post is marked
+    assert page.text.count("here") == 1  # the second post of the thread's author is marked
     assert "#5" not in page.text
     english = portal().get(f"/story/{id}?lang=en").text
     assert "Opening post" in english
     assert "Floor 5" in english
 
 
-def test_floors_that_are_counted_from_the_first_reply_are_counted_as_readers_do(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+def test_floors_counted_from_first_reply_are_renumbered(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     id = write(fresh, post(1), post(2, floor=1), post(3, floor=2), post(5, floor=4))
     labels = re.findall(r'class="floor" href="[^"]+">([^<]+)<', portal().get(f"/story/{id}").text)
     assert labels == ["楼主", "沙发", "板凳", "5 楼"]
 
 
-def test_a_thread_has_pages_of_fifty(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+def test_thread_has_fifty_posts_per_page(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     id = write(fresh, *map(post, range(1, 121)))
     client = portal()
     seen = [re.findall(r"<p>第 (\d+) 层的话</p>", client.get(f"/story/{id}", params={"page": page}).text) for page in (1, 2, 3)]
@@ -90,7 +90,7 @@ def test_a_thread_has_pages_of_fifty(fresh: Store, portal: Callable[[], httpx.Cl
     assert f'href="/story/{id}?page=3">最新楼层' in client.get(f"/story/{id}").text
 
 
-def test_a_thread_stands_in_lists_and_topics_as_one(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+def test_thread_is_one_story_in_lists_and_topics(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     id = write(fresh, post(1), post(2))
     for path in ("/latest", "/topic/家居"):
         page = portal().get(path).text
@@ -98,7 +98,7 @@ def test_a_thread_stands_in_lists_and_topics_as_one(fresh: Store, portal: Callab
         assert "论坛帖子" in page
 
 
-def test_what_was_edited_can_be_seen(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+def test_edited_post_shows_its_earlier_text(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     write(fresh, post(1), post(2))
     id = write(fresh, post(1), post(2, text="改过以后的话"))
     page = portal().get(f"/story/{id}").text
@@ -106,7 +106,7 @@ def test_what_was_edited_can_be_seen(fresh: Store, portal: Callable[[], httpx.Cl
     assert re.search(r"<details>.*第 2 层的话.*</details>", page, re.DOTALL)
 
 
-def test_nothing_active_comes_from_a_forum(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+def test_posts_have_no_active_content(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     bad = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     odd = post(2, text=bad, author=f"{bad}\u202e", quoted=bad, date_text=bad, published=None, floor=-3)
     id = write(fresh, post(1, text=bad), odd, post(3, author=None, floor=None, text=""), title=bad)

@@ -1,4 +1,4 @@
-"""The topics in an editor's hands: the list, a form that tells what its words would find, changes of the file, jobs that follow."""
+"""Pages of topics: the list, a form with a preview of matches, changes of the file, and jobs that update articles."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ def editor(serve: Callable[..., httpx.Client], store: Store, file: Path) -> http
 
 
 def fields(page: str) -> dict[str, str]:
-    """The hidden fields of a form."""
+    """Return the hidden fields of the form."""
     return dict(re.findall(r'<input type="hidden" name="(before|digest)" value="([^"]*)"', page))
 
 
-def test_the_list_has_topics_in_order_with_what_they_brought(editor: httpx.Client) -> None:
+def test_list_shows_topics_in_order_with_keywords(editor: httpx.Client) -> None:
     page = editor.get("/topics").text
     assert page.index("/topics/%E6%97%85%E6%B8%B8/edit") < page.index("/topics/%E6%B1%BD%E8%BD%A6/edit")
     assert "峡谷" in page
     assert "排除：手机" in page
 
 
-def test_editors_see_which_engines_refuse_and_readers_do_not(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
+def test_failing_engines_are_shown_to_editors_only(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
     file.write_text(SOURCES.replace("{name: 旅游, ", "{name: 旅游, engines: [bing_news, baidu_news], "), "utf-8")
     past = datetime(2026, 3, 1, 2, tzinfo=UTC)
     again = datetime.now(UTC) + timedelta(hours=4)
@@ -81,7 +81,7 @@ def test_editors_see_which_engines_refuse_and_readers_do_not(serve: Callable[...
     assert "bing_news 自" not in reader.get("/topic/旅游").text
 
 
-def test_a_preview_tells_what_the_words_find(editor: httpx.Client) -> None:
+def test_preview_shows_matching_stories(editor: httpx.Client) -> None:
     part = editor.post("/topics/preview", data={"name": "桥", "any": "观景桥，杜鹃"}, headers=HTMX)
     assert "<html" not in part.text
     assert "<mark>观景桥</mark>" in part.text
@@ -94,7 +94,7 @@ def test_a_preview_tells_what_the_words_find(editor: httpx.Client) -> None:
     assert "填入关键词后" in nothing.text
 
 
-def test_a_new_topic_is_written_and_the_portal_has_it_at_once(editor: httpx.Client, file: Path) -> None:
+def test_new_topic_is_saved_and_applies_at_once(editor: httpx.Client, file: Path) -> None:
     sent = {**fields(editor.get("/topics/new").text), "name": "桥", "any": "观景桥", "engines": ["bing_news", "baidu_news"], "enabled": "1"}
     answer = editor.post("/topics/save", data=sent)
     assert answer.status_code == 303
@@ -108,7 +108,7 @@ def test_a_new_topic_is_written_and_the_portal_has_it_at_once(editor: httpx.Clie
     assert editor.accounts.trail.entries()[0].action == "topic.add"  # type: ignore[attr-defined]
 
 
-def test_a_new_topic_asks_the_engines_that_answer(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
+def test_new_topic_preselects_working_engines(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
     past = datetime(2026, 3, 1, 2, tzinfo=UTC)
     store.save_source_state(SourceState("engine:bing_news", last_error="blocked: captcha", failures_in_row=2, last_success=past))
     store.save_source_state(SourceState("engine:baidu_news", last_success=past))
@@ -121,7 +121,7 @@ def test_a_new_topic_asks_the_engines_that_answer(serve: Callable[..., httpx.Cli
     assert "每天约请求 48 次" in page.text_content()
 
 
-def test_a_new_topic_asks_what_other_topics_ask(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
+def test_new_topic_preselects_engines_of_other_topics(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
     file.write_text(SOURCES.replace("{name: 旅游, ", "{name: 旅游, engines: [sogou_news], "), "utf-8")
     editor = serve(store, None, load(file), role="editor", reread_every=0)
     page = lxml_html.document_fromstring(editor.get("/topics/new").text)
@@ -130,7 +130,7 @@ def test_a_new_topic_asks_what_other_topics_ask(serve: Callable[..., httpx.Clien
     assert page.xpath("//input[@name='engines' and @checked]") == [], "what is saved without engines stays without"
 
 
-def test_a_topic_shows_at_once_what_the_preview_found(editor: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_topic_immediately_has_previewed_stories(editor: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(*args: Any) -> None:
         raise Busy(SimpleNamespace(kind="assign", subject="桥"))  # type: ignore[arg-type]
 
@@ -142,7 +142,7 @@ def test_a_topic_shows_at_once_what_the_preview_found(editor: httpx.Client, stor
     assert marks(store, "桥") == {"keywords"}
 
 
-def test_a_mistake_stands_beside_its_field_and_what_was_typed_is_kept(editor: httpx.Client, file: Path) -> None:
+def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, file: Path) -> None:
     sent = {**fields(editor.get("/topics/new").text), "name": "a/b", "any": "观景桥", "engines": "no_such", "pages": "many", "enabled": "1"}
     answer = editor.post("/topics/save", data=sent)
     assert answer.status_code == 422
@@ -157,7 +157,7 @@ def test_a_mistake_stands_beside_its_field_and_what_was_typed_is_kept(editor: ht
     assert 'id="name-fault"' in double.text
 
 
-def test_somebody_elses_change_is_never_written_over(editor: httpx.Client, file: Path) -> None:
+def test_conflicting_change_is_not_overwritten(editor: httpx.Client, file: Path) -> None:
     sent = {**fields(editor.get("/topics/旅游/edit").text), "name": "旅游", "any": "海岛", "enabled": "1"}
     file.write_text(SOURCES + "# another was here\n", "utf-8")
     answer = editor.post("/topics/save", data=sent)
@@ -172,7 +172,7 @@ def test_somebody_elses_change_is_never_written_over(editor: httpx.Client, file:
     assert found.keywords.any == ("海岛",)
 
 
-def test_order_and_deletion(editor: httpx.Client, file: Path) -> None:
+def test_topics_are_moved_and_deleted(editor: httpx.Client, file: Path) -> None:
     assert editor.post("/topics/汽车/up", data=GO).status_code == 303
     assert [topic.name for topic in load(file).topics] == ["汽车", "旅游"]
     assert "晨光网" in editor.get("/topics/旅游/delete").text
@@ -185,7 +185,7 @@ def test_order_and_deletion(editor: httpx.Client, file: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/topics", "/topics/new", "/topics/旅游/edit", "/topics/旅游/delete", "/jobs"])
-def test_only_editors_steer(serve: Callable[..., httpx.Client], store: Store, file: Path, path: str) -> None:
+def test_topics_require_an_editor(serve: Callable[..., httpx.Client], store: Store, file: Path, path: str) -> None:
     reader = serve(store, None, load(file), role="reader", reread_every=0)
     assert reader.get(path).status_code == 403
     reader.cookies.clear()
@@ -194,20 +194,20 @@ def test_only_editors_steer(serve: Callable[..., httpx.Client], store: Store, fi
     assert "x" not in [topic.name for topic in load(file).topics]
 
 
-def test_a_change_from_another_site_is_refused(editor: httpx.Client, file: Path) -> None:
+def test_cross_site_change_is_refused(editor: httpx.Client, file: Path) -> None:
     for path in ("/topics/save", "/topics/旅游/delete", "/topics/旅游/up", "/topics/assign"):
         assert editor.post(path, data={"name": "x"}, headers={"origin": "https://evil.example"}).status_code == 403
     assert file.read_text("utf-8") == SOURCES
 
 
-def test_what_was_typed_is_never_markup(editor: httpx.Client) -> None:
+def test_input_is_escaped(editor: httpx.Client) -> None:
     nasty = '"><script>alert(1)</script>'
     page = editor.post("/topics/preview", data={"name": nasty, "any": nasty, "before": nasty}).text
     assert "<script>alert" not in page
 
 
 @pytest.mark.slow
-def test_stored_articles_follow_in_a_job(editor: httpx.Client, store: Store) -> None:
+def test_stored_articles_are_assigned_by_a_job(editor: httpx.Client, store: Store) -> None:
     assert editor.post("/topics/assign", data={"name": "汽车", "days": "365"}).status_code == 303
     assert "hx-get=" in editor.get("/topics").text
     until = time.monotonic() + 600
@@ -221,7 +221,7 @@ def test_stored_articles_follow_in_a_job(editor: httpx.Client, store: Store) -> 
 
 
 def ended(editor: httpx.Client) -> str:
-    """The page of the topics once no job runs."""
+    """Return the page of topics when no job is running."""
     until = time.monotonic() + 600
     while 'data-state="running"' in (page := editor.get("/topics").text) and time.monotonic() < until:
         time.sleep(0.2)
@@ -229,7 +229,7 @@ def ended(editor: httpx.Client) -> str:
 
 
 TONIGHT = "观景桥昨夜亮灯"
-"""An article of today; the others are older, by the machine's clock, than what a command reaches."""
+"""Title of an article of today; by the system clock all others are older than what the command covers."""
 
 
 def marks(store: Store, topic: str, title: str = "") -> set[str]:
@@ -237,8 +237,8 @@ def marks(store: Store, topic: str, title: str = "") -> set[str]:
 
 
 @pytest.mark.slow
-def test_stored_articles_follow_a_topic_that_is_saved_renamed_and_deleted(editor: httpx.Client, store: Store, newsroom: ModuleType) -> None:
-    today = datetime.now(UTC) - timedelta(hours=1)  # the command has the clock of the machine
+def test_saved_renamed_and_deleted_topics_update_articles(editor: httpx.Client, store: Store, newsroom: ModuleType) -> None:
+    today = datetime.now(UTC) - timedelta(hours=1)  # the command uses the system clock
     newsroom.write(store, newsroom.article(TONIGHT, "江上的观景桥昨夜亮灯，市民在桥头合影。" * 3, published=today))
     new = editor.get("/topics/new").text
     assert 'name="follow" value="1" checked' in new
@@ -253,7 +253,7 @@ def test_stored_articles_follow_a_topic_that_is_saved_renamed_and_deleted(editor
     editor.post("/topics/大桥/delete", data=GO)
     until = time.monotonic() + 600
     while "<option>大桥</option>" not in editor.get("/topics").text and time.monotonic() < until:
-        time.sleep(0.2)  # the store's totals are some seconds old
+        time.sleep(0.2)  # the store's totals are cached for some seconds
     assert "已删除或改名" in editor.get("/topics").text
     assert editor.post("/topics/assign", data={"name": "大桥", "days": "30"}).status_code == 303
     ended(editor)
@@ -262,7 +262,7 @@ def test_stored_articles_follow_a_topic_that_is_saved_renamed_and_deleted(editor
 
 
 @pytest.mark.slow
-def test_one_job_at_a_time_and_it_can_be_ended(editor: httpx.Client) -> None:
+def test_one_job_at_a_time_which_can_be_cancelled(editor: httpx.Client) -> None:
     assert editor.post("/topics/assign", data={"days": "7"}).status_code == 303
     assert editor.post("/topics/assign", data={"days": "7"}).status_code == 303
     assert "另一个任务正在运行" in editor.get("/topics").text
@@ -272,7 +272,7 @@ def test_one_job_at_a_time_and_it_can_be_ended(editor: httpx.Client) -> None:
     assert editor.get("/jobs/nothing").status_code == 404
 
 
-def test_a_file_that_somebody_broke_by_hand_is_told_where_it_is_read(editor: httpx.Client, file: Path) -> None:
+def test_invalid_file_is_reported_when_read(editor: httpx.Client, file: Path) -> None:
     file.write_text(SOURCES.replace("keywords: [旅游, 峡谷]", "keyword: [旅游]"), "utf-8")
     page = editor.get("/topics/旅游/edit")
     assert (page.status_code, "sources.yaml 有错误" in page.text) == (409, True)
@@ -281,7 +281,7 @@ def test_a_file_that_somebody_broke_by_hand_is_told_where_it_is_read(editor: htt
     assert "topics[0]" in answer.json()["error"]["message"]
 
 
-def test_a_file_that_cannot_be_written_is_told_and_what_was_typed_is_kept(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_file_is_reported_and_input_kept(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device")
 

@@ -1,4 +1,4 @@
-"""Answers that are kept, and those that are made beside the pages."""
+"""Caches of results, including those computed in the background."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from newsportal.portal import ttl_cache
 from newsportal.portal.ttl_cache import BackgroundCache, TtlCache
 
 
-def test_who_does_not_want_to_wait_does_without_and_the_next_one_has_it() -> None:
+def test_result_is_computed_in_background_without_waiting() -> None:
     may, made = threading.Event(), list[str]()
 
     def make() -> str:
@@ -27,7 +27,7 @@ def test_who_does_not_want_to_wait_does_without_and_the_next_one_has_it() -> Non
     assert (soon.get("a", make), made) == ("there", ["made"])
 
 
-def test_who_waits_hears_what_went_wrong_and_it_is_tried_again() -> None:
+def test_error_is_raised_to_waiting_caller_and_retried() -> None:
     def fail() -> str:
         raise ValueError("away")
 
@@ -38,7 +38,7 @@ def test_who_waits_hears_what_went_wrong_and_it_is_tried_again() -> None:
     soon.stop()
 
 
-def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_waiting_computations_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ttl_cache, "MOST_WAITING", 2)
     may = threading.Event()
     soon: BackgroundCache[bool] = BackgroundCache(TtlCache(60, 10), 0.0)

@@ -1,4 +1,4 @@
-"""What first pages need is there before they are asked for, and what fails is left to them."""
+"""Warming of caches at start, and errors meanwhile."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def portal(folder: Path, index: Any = None) -> Portal:
     return Portal(open_store(f"sqlite:///{folder}/news.db"), index, Sources(), open_accounts("sqlite://"))
 
 
-@pytest.mark.slow  # templates are compiled anew
-def test_templates_totals_and_the_front_page_are_made(tmp_path: Path) -> None:
+@pytest.mark.slow  # templates are compiled
+def test_templates_totals_and_front_page_are_prepared(tmp_path: Path) -> None:
     environment.cache_clear()
     made = portal(tmp_path)
     with closing(made.store):
@@ -35,7 +35,7 @@ def test_templates_totals_and_the_front_page_are_made(tmp_path: Path) -> None:
     assert {name for _, name in environment("zh").cache} >= set(PAGES)
 
 
-def test_the_segmenter_is_opened_where_there_is_a_search(tmp_path: Path) -> None:
+def test_segmenter_is_loaded_only_with_an_index(tmp_path: Path) -> None:
     with closing(open_index(f"sqlite:///{tmp_path}/index.db")) as index:
         with_search = portal(tmp_path, index)
         without = portal(tmp_path)
@@ -43,7 +43,7 @@ def test_the_segmenter_is_opened_where_there_is_a_search(tmp_path: Path) -> None
             assert len(list(steps(with_search))) == len(list(steps(without))) + 1
 
 
-def test_what_is_away_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_does_not_end_warming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = portal(tmp_path)
     asked: list[str] = []
 
@@ -57,4 +57,4 @@ def test_what_is_away_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     warming.join(600)
     warming.stop()
     made.store.close()
-    assert len(asked) == 2  # totals, and the front page that needs them
+    assert len(asked) == 2  # the totals, and the front page, which needs them

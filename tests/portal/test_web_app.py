@@ -1,4 +1,4 @@
-"""The manifest and the service worker: what an installed portal is made of."""
+"""The manifest and the service worker of an installed portal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PIL import Image
 from newsportal.store.store import Store
 
 
-def test_the_manifest_has_what_browsers_ask_of_an_app(client: httpx.Client) -> None:
+def test_manifest_has_required_fields_and_icons(client: httpx.Client) -> None:
     page = lxml_html.document_fromstring(client.get("/").content.decode())
     [link] = page.xpath("//link[@rel='manifest']")
     assert link.get("crossorigin") == "use-credentials"
@@ -27,14 +27,14 @@ def test_the_manifest_has_what_browsers_ask_of_an_app(client: httpx.Client) -> N
     assert "share_target" not in told
 
 
-def test_who_may_add_sources_can_share_addresses_to_it(serve, fresh: Store) -> None:
+def test_share_target_is_for_editors(serve, fresh: Store) -> None:
     target = serve(fresh, role="editor").get("/manifest.webmanifest").json()["share_target"]
     assert target["action"] == "/sources/new"
     assert set(target["params"].values()) == {"title", "text", "url"}
     assert "share_target" not in serve(fresh, role="reader").get("/manifest.webmanifest").json()
 
 
-def test_the_service_worker_keeps_what_readers_read_and_nothing_else(client: httpx.Client) -> None:
+def test_service_worker_caches_only_reading_pages(client: httpx.Client) -> None:
     answer = client.get("/service-worker.js")
     assert answer.headers["content-type"].startswith("text/javascript")
     assert answer.headers["cache-control"] == "no-cache"
@@ -56,7 +56,7 @@ def test_the_service_worker_keeps_what_readers_read_and_nothing_else(client: htt
     assert not any(map(reading.search, others))
 
 
-def test_the_form_for_a_browser_has_the_portals_key(serve, fresh: Store) -> None:
+def test_push_form_has_a_constant_public_key(serve, fresh: Store) -> None:
     reader = serve(fresh, role="reader")
     pages = [lxml_html.document_fromstring(reader.get("/alerts/new?channel=push").content.decode()) for _ in range(2)]
     first, second = (page.xpath("//button[@data-push]/@data-push") for page in pages)

@@ -1,4 +1,4 @@
-"""Subscriptions to feeds: a real hub on loopback asks and tells, the portal proves itself and believes what is signed."""
+"""WebSub subscriptions: requests to a real hub on loopback, verification of its intent, and signed notifications."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOW = datetime.now(UTC)
 
 
 class Hub(ThreadingHTTPServer):
-    """Takes what is posted; :meth:`confirm` asks the callback as the Recommendation says."""
+    """Hub that accepts subscription requests; :meth:`confirm` verifies the intent at the callback as in the Recommendation."""
 
     daemon_threads = True
 
@@ -116,7 +116,7 @@ def sign(body: bytes, secret: str = "geheim") -> dict[str, str]:
     }
 
 
-def test_a_subscription_is_asked_for_confirmed_and_told_of(hub: Hub, store: Store, client: Any, woken: list[int], tmp_path: Path) -> None:
+def test_subscription_is_requested_confirmed_and_notified(hub: Hub, store: Store, client: Any, woken: list[int], tmp_path: Path) -> None:
     known = sources(tmp_path, str(client.base_url))
     offer(store, hub.url)
     subscriber = Subscriber(store, known)
@@ -139,7 +139,7 @@ def test_a_subscription_is_asked_for_confirmed_and_told_of(hub: Hub, store: Stor
     assert woken == [1]
 
 
-def test_what_is_not_signed_right_changes_nothing(hub: Hub, store: Store, client: Any) -> None:
+def test_notification_with_wrong_signature_is_ignored(hub: Hub, store: Store, client: Any) -> None:
     offer(store, hub.url)
     later = NOW + timedelta(hours=9)
     store.save_source_state(SourceState(FEED, last_run=NOW, next_visit=later))
@@ -149,14 +149,14 @@ def test_what_is_not_signed_right_changes_nothing(hub: Hub, store: Store, client
     assert client.post("/websub/guessed", content=b"x", headers=sign(b"x")).status_code == 410
 
 
-def test_a_push_that_is_too_long_is_refused(hub: Hub, store: Store, client: Any) -> None:
+def test_oversized_notification_is_refused(hub: Hub, store: Store, client: Any) -> None:
     offer(store, hub.url)
     body = b"x" * (8 * 1024 * 1024 + 1)
     assert client.post("/websub/token-of-this-feed", content=body, headers=sign(body)).status_code == 413
 
 
-def test_a_stranger_makes_us_neither_work_nor_talk(hub: Hub, store: Store, client: Any, woken: list[int]) -> None:
-    """The only address to which others may post: without its token nothing is read, with it nothing is told, and no page may forge it."""
+def test_unsigned_requests_cause_no_work_and_reveal_nothing(hub: Hub, store: Store, client: Any, woken: list[int]) -> None:
+    """This is the only URL to which other servers may post: without the token the body is not read, and answers reveal nothing."""
     offer(store, hub.url)
     before, calls = store.subscriptions.of(FEED), len(woken)
     state = store.source_state(FEED)
@@ -171,7 +171,7 @@ def test_a_stranger_makes_us_neither_work_nor_talk(hub: Hub, store: Store, clien
     assert (store.subscriptions.of(FEED), store.source_state(FEED), len(woken)) == (before, state, calls)
 
 
-def test_a_hub_that_tells_without_end_makes_one_visit_a_minute(hub: Hub, store: Store, client: Any) -> None:
+def test_frequent_notifications_cause_one_visit_a_minute(hub: Hub, store: Store, client: Any) -> None:
     offer(store, hub.url)
     last = datetime.now(UTC)
     store.save_source_state(SourceState(FEED, last_run=last, next_visit=last + timedelta(hours=9)))
@@ -180,10 +180,10 @@ def test_a_hub_that_tells_without_end_makes_one_visit_a_minute(hub: Hub, store: 
     assert store.source_state(FEED).next_visit == last + timedelta(minutes=1)
 
 
-def test_nothing_that_was_not_asked_for_is_confirmed(hub: Hub, store: Store, client: Any) -> None:
+def test_unrequested_confirmation_is_refused(hub: Hub, store: Store, client: Any) -> None:
     offer(store, hub.url)
     wrong = [
-        {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "x"},  # not asked yet
+        {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "x"},  # not requested
         {"hub.mode": "unsubscribe", "hub.topic": TOPIC, "hub.challenge": "x"},
         {"hub.mode": "subscribe", "hub.topic": "http://127.0.0.1:9/other", "hub.challenge": "x"},
         {},
@@ -192,7 +192,7 @@ def test_nothing_that_was_not_asked_for_is_confirmed(hub: Hub, store: Store, cli
     assert client.get("/websub/guessed", params=wrong[0]).status_code == 404
 
 
-def test_a_challenge_is_echoed_as_text_that_no_browser_runs(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+def test_challenge_is_echoed_as_plain_text(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
     Subscriber(store, sources(tmp_path, str(client.base_url))).step()
     asked = {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "<script>alert(1)</script>"}
@@ -201,7 +201,7 @@ def test_a_challenge_is_echoed_as_text_that_no_browser_runs(hub: Hub, store: Sto
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_a_hub_that_says_no_is_left_alone_for_a_week(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+def test_denied_subscription_is_retried_after_a_week(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
     known = sources(tmp_path, str(client.base_url))
     Subscriber(store, known).step()
@@ -213,9 +213,9 @@ def test_a_hub_that_says_no_is_left_alone_for_a_week(hub: Hub, store: Store, cli
     assert Subscriber(store, known, now=lambda: NOW + timedelta(days=8)).step() == 1
 
 
-def test_a_lease_is_renewed_before_it_ends(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+def test_lease_is_renewed_before_it_ends(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
-    now = datetime.now(UTC)  # of this test: the lease counts from when the hub confirms it
+    now = datetime.now(UTC)  # the lease counts from its confirmation by the hub
     known = sources(tmp_path, str(client.base_url))
     Subscriber(store, known).step()
     hub.confirm(hub.asked[0])
@@ -224,7 +224,7 @@ def test_a_lease_is_renewed_before_it_ends(hub: Hub, store: Store, client: Any, 
     assert hub.asked[1]["hub.mode"] == "subscribe"
 
 
-def test_a_source_that_goes_is_unsubscribed(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+def test_removed_source_is_unsubscribed(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
     Subscriber(store, sources(tmp_path, str(client.base_url))).step()
     hub.confirm(hub.asked[0])
@@ -234,7 +234,7 @@ def test_a_source_that_goes_is_unsubscribed(hub: Hub, store: Store, client: Any,
     assert store.subscriptions.all() == []
 
 
-def test_a_hub_that_fails_is_asked_less_and_less(hub: Hub, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_hub_is_retried_with_backoff(hub: Hub, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     hub.status = 500
     offer(store, hub.url)
     known = sources(tmp_path, "http://127.0.0.1:8000")
@@ -245,14 +245,14 @@ def test_a_hub_that_fails_is_asked_less_and_less(hub: Hub, store: Store, tmp_pat
     assert "token-of" not in caplog.text
 
 
-def test_no_hub_in_a_private_network_is_asked_unless_the_operator_lists_it(hub: Hub, store: Store, tmp_path: Path) -> None:
+def test_private_hub_is_contacted_only_if_allowed(hub: Hub, store: Store, tmp_path: Path) -> None:
     offer(store, hub.url)
     known = sources(tmp_path, "https://news.example.org", private="[]")
     Subscriber(store, known).step()
     assert hub.asked == []
 
 
-def test_one_feed_that_no_hub_can_be_told_of_ends_no_other_subscription(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+def test_failing_subscription_does_not_affect_others(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     feeds = '[{name: 甲, url: "http://127.0.0.1:9/feed"}, {name: 乙, url: "http://127.0.0.1:9/other"}]'
     offer(store, hub.url)
     store.subscriptions.save(Subscription("feed:乙", "http://127.0.0.1:9/hub", "http://127.0.0.1:9/gone", "other-token", "x"))
@@ -272,5 +272,5 @@ def test_one_feed_that_no_hub_can_be_told_of_ends_no_other_subscription(hub: Hub
 @pytest.mark.parametrize(
     ("url", "expected"), [("https://news.example.org", True), ("http://127.0.0.1:8000", False), ("http://localhost/", False)]
 )
-def test_a_portal_that_no_hub_can_reach_subscribes_to_nothing(tmp_path: Path, url: str, expected: bool) -> None:
+def test_unreachable_portal_does_not_subscribe(tmp_path: Path, url: str, expected: bool) -> None:
     assert (reachable(sources(tmp_path, url, private="[]")) is not None) is expected

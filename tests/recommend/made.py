@@ -1,4 +1,4 @@
-"""A small made-up log: readers of two tastes."""
+"""A small made-up log with readers of two tastes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def view(reader: str, story: str, hours: float, seen: int = 1, pictures: int = 1
 
 
 def log(readers: int = 60, stories: int = 80, days: int = 10, seed: int = 1) -> Log:
-    """Half the readers look at sport, half at culture; a story is looked at in its first day."""
+    """Return a log in which half the readers view sport and half culture; each story is viewed on its first day."""
     draw = Random(seed)
     items = [
         Item(f"s{n:03}", at(24 * days * n / stories), (f"word{n}", "同题"), ("sport" if n % 2 else "culture", f"site{n % 3}"))

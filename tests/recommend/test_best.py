@@ -1,4 +1,4 @@
-"""What the portal runs: what it promises whatever the log."""
+"""The default recommender: invariants on any log."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def history(reader: str) -> list[View]:
     return [one for one in log().views if one.reader == reader and one.at < NOW]
 
 
-def test_readers_get_what_they_like() -> None:
+def test_recommendations_match_readers_taste() -> None:
     for reader, taste in (("r01", "sport"), ("r02", "culture")):
         shown = model().recommend(history(reader), NOW, 6)
         labels = [model().learnt.items[model().numbers[one.story]].labels[0] for one in shown]
@@ -41,8 +41,8 @@ def test_readers_get_what_they_like() -> None:
 
 
 def watched_log() -> Log:
-    """Readers open a dozen stories as they come, look through those of their sort and leave the others at the first picture; later they
-    open their sort alone."""
+    """Return a log in which readers first open a dozen stories of any kind, view those of their kind completely and of others one image;
+    later they open only their kind."""
     draw, views = Random(4), []
     for reader in range(120):
         begin = draw.randrange(120)
@@ -53,8 +53,8 @@ def watched_log() -> Log:
     return Log(views, log(stories=160).items)
 
 
-def test_how_much_of_a_photo_story_was_seen_counts() -> None:
-    """The paper's negative interest: of two readers who opened the same stories each gets the sort that he looked through."""
+def test_share_of_seen_images_counts() -> None:
+    """The paper's negative interest: of two readers who opened the same stories, each gets the kind viewed completely."""
     fitted = best.fit(watched_log(), NOW)
     sorts = {item.story: item.labels[0] for item in fitted.learnt.items}
     for first in range(100, 130):
@@ -66,14 +66,14 @@ def test_how_much_of_a_photo_story_was_seen_counts() -> None:
         assert shown[0].count("sport") > shown[1].count("sport")
 
 
-def test_to_see_one_picture_of_each_story_is_not_to_see_all() -> None:
+def test_one_image_differs_from_all_images() -> None:
     fitted = best.fit(watched_log(), NOW)
     for first in range(100, 130):
         little, much = ([view("x", f"s{n:03}", 200, seen, 8) for n in range(first, first + 8, 2)] for seen in (1, 8))
         assert fitted.ranked(little, NOW, 20) != fitted.ranked(much, NOW, 20)
 
 
-def test_the_paper_s_method_is_served_from_the_same_fit() -> None:
+def test_paper_method_is_served_from_the_same_fit() -> None:
     made = watched_log()
     fitted, ranker = best.fit(made, NOW), METHODS["paper"](columns(made).before(hours(NOW)), hours(NOW))
     served = Paper(best.unpack(fitted.packed()), rate=RATE)
@@ -86,7 +86,7 @@ def test_the_paper_s_method_is_served_from_the_same_fit() -> None:
     assert "new" in [one.story for one in new.recommend((), NOW, 10, without={"s140"})]
 
 
-def test_never_what_was_seen_or_left_out_or_is_not_there_yet() -> None:
+def test_seen_excluded_and_future_stories_are_not_recommended() -> None:
     own = history("r01")
     first = model().recommend(own, NOW, 3)
     shown = model().recommend(own, NOW, 50, without={first[0].story}, reader="r01")
@@ -97,7 +97,7 @@ def test_never_what_was_seen_or_left_out_or_is_not_there_yet() -> None:
     assert all(model().learnt.items[model().numbers[name]].published <= NOW for name in names)
 
 
-def test_because_names_a_story_of_the_readers_own() -> None:
+def test_because_is_a_story_of_the_readers_history() -> None:
     own = history("r01")
     shown = model().recommend(own, NOW, 20, reader="r01")
     assert {one.by for one in shown} <= {"neighbours", "content", "popular", "fresh", "explore"}
@@ -105,7 +105,7 @@ def test_because_names_a_story_of_the_readers_own() -> None:
     assert all(one.because in {seen.story for seen in own} for one in shown if one.because)
 
 
-def test_new_readers_get_what_is_recent_of_several_topics() -> None:
+def test_new_readers_get_recent_stories_of_several_topics() -> None:
     shown = model().recommend((), NOW, 10)
     assert len(shown) == 10
     labels = Counter(model().learnt.items[model().numbers[one.story]].labels[0] for one in shown)
@@ -113,12 +113,12 @@ def test_new_readers_get_what_is_recent_of_several_topics() -> None:
     assert all((NOW - model().learnt.items[model().numbers[one.story]].published).days < 4 for one in shown)
 
 
-def test_the_history_may_come_in_any_order() -> None:
+def test_order_of_history_does_not_matter() -> None:
     own = history("r03")
     assert model().recommend(own, NOW, 10) == model().recommend(own[::-1], NOW, 10)
 
 
-def test_exploration_holds_for_a_day_and_differs_between_readers() -> None:
+def test_exploration_is_constant_for_a_day_and_differs_by_reader() -> None:
     own = history("r01")
     explored = {reader: [one.story for one in model().recommend(own, NOW, 20, reader=reader) if one.by == "explore"] for reader in "abcd"}
     assert all(len(stories) == 2 for stories in explored.values())
@@ -127,7 +127,7 @@ def test_exploration_holds_for_a_day_and_differs_between_readers() -> None:
     assert not any(one.by == "explore" for one in model().recommend(own, NOW, 20))
 
 
-def test_a_story_in_other_words_is_shown_once() -> None:
+def test_similar_stories_are_recommended_once() -> None:
     made = log()
     twins = [*made.items, Item("twin", at(24 * 8.9), tuple("甲乙丙"), ("sport",)), Item("twin2", at(24 * 8.9), tuple("甲乙丙"), ("sport",))]
     views = [*made.views, *(view(f"r{n:02}", name, 24 * 8.95) for n in range(20, 50) for name in ("twin", "twin2"))]
@@ -135,7 +135,7 @@ def test_a_story_in_other_words_is_shown_once() -> None:
     assert len({"twin", "twin2"} & set(shown)) == 1
 
 
-def test_packed_and_unpacked_it_answers_the_same() -> None:
+def test_model_round_trip() -> None:
     again = best.unpack(model().packed())
     for reader in ("r01", "r02"):
         assert [one.story for one in again.recommend(history(reader), NOW, 20, reader=reader)] == [
@@ -156,12 +156,12 @@ def test_packed_and_unpacked_it_answers_the_same() -> None:
         lambda data: pack({"items": [["a", 1e300, [], []]]}, {}, FORM),
     ],
 )
-def test_damaged_bytes_are_refused(spoil: object) -> None:
+def test_damaged_model_is_refused(spoil: object) -> None:
     with pytest.raises(ModelError):
         best.unpack(spoil(model().packed()))  # type: ignore[operator]
 
 
-def test_what_is_new_can_be_shown_before_the_next_fit() -> None:
+def test_model_is_extended_with_new_stories() -> None:
     new = Item("new", at(24 * 9.01), ("word71",), ("sport",))
     more = model().extended([view(f"r{n:02}", "new", 24 * 9.05) for n in range(1, 40, 2)], [new])
     later = at(24 * 9.06)
@@ -170,29 +170,29 @@ def test_what_is_new_can_be_shown_before_the_next_fit() -> None:
     assert best.unpack(more.packed()).recommend((), later, 5) == more.recommend((), later, 5)
 
 
-def test_without_a_log_it_still_answers() -> None:
+def test_empty_log_gives_a_working_model() -> None:
     empty = best.fit(Log((), ()), NOW)
     assert empty.recommend((), NOW, 5) == ()
     one = empty.extended([], [Item("a", at(1))])
     assert [found.story for found in one.recommend((), NOW, 5)] == ["a"]
 
 
-def test_what_nobody_looked_at_is_not_called_popular() -> None:
+def test_unviewed_stories_are_fresh_not_popular() -> None:
     items = [Item(f"s{age}", at(24 * 9 - age)) for age in (1, 2, 3, 50, 90)]
     assert {one.by for one in best.fit(Log((), items), NOW).recommend((), NOW, 5)} == {"fresh"}
     looked = best.fit(Log([View("r", "s50", 1, 1, at(24 * 9 - 40))], items), NOW).recommend((), NOW, 5)
     assert {one.story for one in looked if one.by == "popular"} <= {"s50"}
 
 
-def test_the_same_log_in_another_order_teaches_the_same() -> None:
+def test_training_ignores_order_of_log() -> None:
     made = log()
     other = best.fit(Log(list(made.views)[::-1], list(made.items)[::-1]), NOW)
     assert other.facts == model().facts
     assert other.recommend(history("r01"), NOW, 20) == model().recommend(history("r01"), NOW, 20)
 
 
-def test_views_after_now_teach_nothing() -> None:
-    """A leak: what comes later must not change what is learnt."""
+def test_later_views_do_not_affect_training() -> None:
+    """Training must not use the future."""
     made = log()
     later = [replace(one, at=one.at) for one in made.views if one.at < NOW]
     assert best.fit(Log(later, made.items), NOW).facts == model().facts

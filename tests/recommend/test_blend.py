@@ -1,4 +1,4 @@
-"""Weights that must prove themselves, and what varies a list."""
+"""Weights that are kept only if they improve the ranking, and variety of lists."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from newsportal_lab.evaluate.ranking import AGAIN, NEXT
 from tests.recommend.made import at, log, view
 
 
-def by_chance(readers: int = 700, stories: int = 80) -> Log:
-    """Every reader comes once and looks at five stories, some of which all readers look at more: nothing but popularity can be learnt."""
+def popularity_log(readers: int = 700, stories: int = 80) -> Log:
+    """Return a log of single visits to five stories each, with some popular stories: only popularity can be learned."""
     draw = Random(4)
     often = [1 / (place + 1) for place in range(stories)]
     items = [Item(f"s{n:03}", at(0), (), (f"topic{n % 4}",)) for n in range(stories)]
@@ -29,19 +29,19 @@ def by_chance(readers: int = 700, stories: int = 80) -> Log:
 
 
 @pytest.mark.slow
-def test_popularity_alone_ranks_where_nothing_beats_it() -> None:
-    weights = best.fit(by_chance(), at(24 * 30)).weights[NEW]
+def test_popularity_is_the_only_weight_without_other_signals() -> None:
+    weights = best.fit(popularity_log(), at(24 * 30)).weights[NEW]
     assert np.count_nonzero(weights) == 1
     assert np.flatnonzero(weights)[0] in blend.POPULAR
 
 
 @pytest.mark.slow
-def test_weights_stay_where_they_win() -> None:
+def test_useful_weights_are_kept() -> None:
     weights = best.fit(log(readers=120), at(24 * 9)).weights[BACK]
     assert np.count_nonzero(weights) > 1
 
 
-def test_ndcg_is_the_measures() -> None:
+def test_ndcg_equals_the_benchmarks_measure() -> None:
     draw = np.random.default_rng(3)
     for targets in (3, 40):
         score, taken = draw.random(100), draw.permutation(100) < targets
@@ -50,7 +50,7 @@ def test_ndcg_is_the_measures() -> None:
         assert blend.ndcg(score, taken, targets) == pytest.approx(ranking.figures(names, wanted)[1])
 
 
-def test_stories_seen_before_are_asked_for_again_only_where_that_is_told() -> None:
+def test_seen_stories_are_targets_only_for_repeated_views() -> None:
     views = [view("r", story, hour) for story, hour in (("a", 1), ("a", 2), ("b", 10), ("a", 10.1), ("c", 10.2))]
     made = Log(views, [Item(name, at(0)) for name in "abc"])
     cut = at(5).timestamp() / 3600
@@ -58,7 +58,7 @@ def test_stories_seen_before_are_asked_for_again_only_where_that_is_told() -> No
     assert asked == {NEXT: [{"c"}], AGAIN: [{"a"}, {"c"}]}
 
 
-def test_variety_does_not_bring_up_what_is_far_less_likely() -> None:
+def test_variety_does_not_raise_unlikely_stories() -> None:
     labels = [("sport",)] * 8 + [("culture",)] * 8
     near = [-0.01 * place for place in range(16)]
     far = [*near[:8], *(score - 3 for score in near[8:])]

@@ -1,4 +1,4 @@
-"""Recommendation stays as good as it was measured (docs/algorithms/recommendation.md): floors a bit below those figures."""
+"""Minimum scores of recommendation, slightly below those measured (docs/algorithms/recommendation.md)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from newsportal_lab.evaluate.rankers import METHODS
 from newsportal_lab.evaluate.ranking import Split
 
 ROOT = Path(__file__).parents[2]
-ASKED = 5  # every fifth question of rsc15's 6,680
+ASKED = 5  # every fifth of the 6,680 questions of rsc15
 
 
 @pytest.fixture(scope="module")
 def splits(data: Path) -> Callable[[str], Sequence[Split]]:
-    """The splits of a set, made once for all tests that ask about it."""
+    """Return the splits of a data set, computed once for all its tests."""
     module = benchmark()
 
     @cache
@@ -53,7 +53,7 @@ def benchmark() -> ModuleType:
         ("ml-100k", 0, "ndcg", 0.345, "recent", 0.0),
     ],
 )
-def test_as_good_as_measured_and_better_than_the_best_of_the_others(
+def test_scores_reach_their_floors_and_beat_others(
     splits: Callable[[str], Sequence[Split]], name: str, cut: int, figure: str, floor: float, beaten: str, by: float
 ) -> None:
     split = splits(name)[cut]
@@ -64,8 +64,8 @@ def test_as_good_as_measured_and_better_than_the_best_of_the_others(
 
 
 @pytest.mark.data
-def test_the_paper_s_method_is_built_as_measured(splits: Callable[[str], Sequence[Split]]) -> None:
-    """NDCG@20 on the made log: 0.062 with hours, 0.003 with days."""
+def test_paper_method_scores_as_measured(splits: Callable[[str], Sequence[Split]]) -> None:
+    """NDCG@20 on the made-up log: 0.062 with hours, 0.003 with days."""
     split = splits("sim")[0]
     hours, days = (ranking.measure(METHODS[name](split.training, split.cut), split.questions).ndcg for name in ("paper", "paper-days"))
     assert hours >= 0.055

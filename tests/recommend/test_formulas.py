@@ -1,4 +1,4 @@
-"""The paper's formulas and the sums of ours, by hand."""
+"""Formulas of the paper and our own sums, checked by hand."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ def clicks() -> Clicks:
     return columns(Log(views, ITEMS))
 
 
-def test_a_rating_is_the_share_that_was_seen_less_alpha() -> None:
+def test_rating_is_seen_share_minus_alpha() -> None:
     assert formulas.ratings(np.array([4 / 8]), 0.532) == pytest.approx([-0.032])
     assert formulas.ALPHA == 0.532
 
 
-def test_alpha_is_the_median() -> None:
+def test_alpha_is_the_median_share() -> None:
     assert formulas.median_share(np.array([0.1, 0.9, 0.4])) == 0.4
     assert formulas.median_share(np.array([0.1, 0.9, 0.4, 0.6])) == 0.5
     assert formulas.median_share(np.array([])) == formulas.ALPHA
 
 
-def test_decay_is_poisson_at_whole_hours_and_between_them() -> None:
+def test_decay_is_poisson_with_interpolation() -> None:
     assert formulas.weight(np.array([5.0]))[0] == pytest.approx(exp(-5.6) * 5.6**5 / factorial(5))
     assert formulas.weight(np.array([48.0]), unit=formulas.DAY)[0] == pytest.approx(exp(-5.6) * 5.6**2 / 2)
     assert formulas.weight(np.array([-3.0]))[0] == pytest.approx(exp(-5.6))
     assert formulas.weight(np.array([5.1]))[0] > formulas.weight(np.array([0.0, 12.0])).max()
 
 
-def test_the_rate_is_the_mean_age() -> None:
+def test_rate_is_the_mean_age() -> None:
     assert formulas.fitted_rate(np.array([2.0, 10.0])) == 6.0
     assert formulas.fitted_rate(np.array([24.0, 72.0]), formulas.DAY) == 2.0
 
 
-def test_a_reader_and_a_story_are_one_view_the_latest_with_the_most_pictures() -> None:
+def test_views_of_a_story_are_merged_per_reader() -> None:
     found = columns(Log([view("p", "a", 5, 1, 4), view("p", "a", 2, 3, 4), view("p", "z", 2)], ITEMS))
     assert (len(found), found.share.tolist()) == (1, [0.75])
     assert found.at[0] == pytest.approx(hours(at(5)))
 
 
-def test_prediction_is_the_papers_formula_3() -> None:
-    """p rated a 0.4 and b −0.4, q rated a 0.2 and c 0.4; for a reader who rated a 0.3: sim 1 and 1, k 1/2."""
+def test_prediction_of_formula_3() -> None:
+    """p rates a 0.4 and b −0.4, q rates a 0.2 and c 0.4; for a reader who rates a 0.3: sim 1 and 1, k 1/2."""
     log = columns(Log([view("p", "a", 1, 9, 10), view("p", "b", 1, 1, 10), view("q", "a", 1, 7, 10), view("q", "c", 1, 9, 10)], ITEMS))
     model = user_neighbours(log, alpha=0.5)
     now = hours(at(5))
@@ -62,19 +62,19 @@ def test_prediction_is_the_papers_formula_3() -> None:
     assert told[3] == pytest.approx(0.3 * w)
 
 
-def test_likeness_is_the_cosine_over_what_both_rated() -> None:
+def test_similarity_is_the_cosine_over_shared_stories() -> None:
     log = columns(Log([view("p", "a", 1, 9, 10), view("p", "b", 1, 3, 10), view("q", "d", 1, 9, 10)], ITEMS))
     alike = user_neighbours(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
     assert alike[0] == pytest.approx((0.4 * 0.1 - 0.2 * 0.3) / ((0.4**2 + 0.2**2) * (0.1**2 + 0.3**2)) ** 0.5)
     assert alike[1] == 0
 
 
-def test_popularity_halves_with_the_half_life() -> None:
+def test_popularity_decays_with_half_life() -> None:
     found = formulas.popularity(clicks(), hours(at(5)), 2.0)
     assert found.tolist() == pytest.approx([2 * 0.25, 2**-1.5, 0.5 + 1, 0])
 
 
-def test_pairs_are_summed_by_place() -> None:
+def test_pair_sums_by_position() -> None:
     log = clicks()
     sums = neighbours.pair_sums(log)
     told = {(int(i), int(j)): (c, w, s) for i, j, c, w, s in zip(sums.first, sums.second, sums.joint, sums.pairs, sums.after, strict=True)}
@@ -84,7 +84,7 @@ def test_pairs_are_summed_by_place() -> None:
     assert len(told) == 6
 
 
-def test_together_and_after_by_hand() -> None:
+def test_joint_views_and_successors() -> None:
     log = clicks()
     sums, damping = neighbours.pair_sums(log), neighbours.damped(log)
     near, value = neighbours.viewed_jointly(sums, damping).row(0)
@@ -94,7 +94,7 @@ def test_together_and_after_by_hand() -> None:
     assert (near.tolist(), value.tolist()) == ([2, 1], pytest.approx([0.75, 0.5]))
 
 
-def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunked_sums_equal_total(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.recommend.made import log as made
 
     log = columns(made())
@@ -105,20 +105,20 @@ def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
         assert getattr(parts, column) == pytest.approx(getattr(whole, column))
 
 
-def test_equal_neighbours_stand_in_the_order_of_names() -> None:
+def test_equal_neighbours_are_ordered_by_name() -> None:
     table = neighbours.nearest(np.array([0, 0, 0]), np.array([3, 1, 2]), np.array([0.5, 0.5, 0.5]), 4, 2)
     assert table.row(0)[0].tolist() == [1, 2]
 
 
-def test_votes_of_readers_alike_by_hand() -> None:
-    """History c, a (the latest first): p has both, q both; sim = (0.9 + 0.8) / 2, the latest shared is c: 0.9."""
+def test_votes_of_similar_readers() -> None:
+    """History c, a (latest first): p and q have both; sim = (0.9 + 0.8) / 2, the latest shared story is c: 0.9."""
     known = signals.rows(clicks())
     found = signals.votes(known, np.array([2, 0]), 4)
     assert found[1] == pytest.approx(0.85 * 0.9 * (1 + 5 * log(2)))
     assert found[3] == 0
 
 
-def test_likings_are_smoothed_shares() -> None:
+def test_label_preferences_are_smoothed_shares() -> None:
     matrix = signals.label_matrix([Item("a", DAWN, (), ("x",)), Item("b", DAWN, (), ("y",))], ("x", "y"))
     base = signals.base_shares(matrix, np.array([3.0, 1.0]))
     assert base.tolist() == pytest.approx([4 / 6, 2 / 6])

@@ -1,4 +1,4 @@
-"""What photo stories are ranked by."""
+"""The ranking score of photo stories."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def pictures(number: int, *, side: int = 600, captions: bool = True) -> list[Ima
     return [Image(f"https://p.example/{n}.jpg", f"第{n}张" if captions and n % 2 else None, side * 2, side) for n in range(number)]
 
 
-def test_an_ordinary_story_is_worth_one() -> None:
+def test_ordinary_story_has_worth_one() -> None:
     assert parts(pictures(8)).worth == pytest.approx(1.0)
 
 
-def test_each_part_counts() -> None:
+def test_each_part_changes_the_worth() -> None:
     plain = parts(pictures(8)).worth
     assert parts(pictures(16)).worth > plain
     assert parts(pictures(8, side=800)).worth > plain
@@ -30,15 +30,15 @@ def test_each_part_counts() -> None:
     assert parts(pictures(8), complete=False).worth == pytest.approx(plain / 2)
 
 
-def test_a_caption_that_all_pictures_share_is_one_caption() -> None:
+def test_caption_shared_by_all_images_counts_once() -> None:
     same = [Image(f"https://p.example/{n}.jpg", "全部图片的说明") for n in range(8)]
     assert parts(same).captions == pytest.approx(0.5 + 1 / 8)
 
 
-def test_a_half_life_weighs_as_much_as_twice_the_sites() -> None:
+def test_half_life_equals_doubling_of_sites() -> None:
     assert score(parts(pictures(8), sites=2), NOON) == pytest.approx(score(parts(pictures(8)), NOON + HALF_LIFE))
 
 
 @pytest.mark.parametrize("images", [[], [Image("https://p.example/1.jpg")]])
-def test_stories_of_which_little_is_known_have_a_score(images: list[Image]) -> None:
+def test_story_with_little_data_has_a_score(images: list[Image]) -> None:
     assert 0 < parts(images).worth < 1

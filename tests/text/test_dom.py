@@ -1,4 +1,4 @@
-"""A tree from anything, in bounded time; text and links as a reader sees them."""
+"""Parsing of any markup into a tree in bounded time, and its text and links."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOMBS: dict[str, Callable[[], str]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_is_bounded_and_what_follows_is_read(name: str) -> None:
+def test_bomb_is_parsed_in_bounded_time_with_following_text(name: str) -> None:
     html = f"<html><body>{BOMBS[name]()}</body></html>"
     with ends():
         root = dom.parse_html(html)
@@ -42,21 +42,21 @@ def test_a_bomb_is_bounded_and_what_follows_is_read(name: str) -> None:
     assert max(len(node.attrib) for node in root.iter()) <= markup.MAX_ATTRIBUTES + 1
 
 
-def test_the_tree_is_never_deeper_than_told() -> None:
+def test_depth_of_tree_is_limited() -> None:
     node, depth = dom.parse_html("<div>" * 5_000 + "深"), 0
     while len(node):
         node, depth = node[0], depth + 1
     assert markup.MAX_DEPTH - 5 <= depth <= markup.MAX_DEPTH + 5
 
 
-def test_a_text_of_fifty_million_characters_is_cut() -> None:
+def test_text_is_cut_at_max_chars() -> None:
     assert len(dom.text_of(dom.parse_html("<p>" + "中" * 50_000_000))) <= dom.MAX_CHARS
 
 
 @pytest.mark.parametrize(
     "html", ["", " \n", "\x00" * 100, "<!-- -->", "<!DOCTYPE html>", "<?xml version='1.0'?>", "plain", "<frameset><frame src=x></frameset>"]
 )
-def test_hardly_a_page_is_still_a_tree(html: str) -> None:
+def test_degenerate_markup_is_a_tree(html: str) -> None:
     assert dom.parse_html(html).tag == "html"
 
 
@@ -64,19 +64,19 @@ PIECES = [*"<>/='\"&;#! abp-", "中", "\x00", "\ud800", "<p>", "</div>", "<table
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=300).map("".join))
-def test_no_text_raises(html: str) -> None:
+def test_any_text_is_parsed(html: str) -> None:
     root = dom.parse_html(html)
     dom.text_of(root)
     dom.lines_of(root)
 
 
-def test_lines_are_paragraphs_and_scripts_are_not_text() -> None:
+def test_lines_are_paragraphs_without_scripts() -> None:
     root = dom.parse_html("<body><h1>标题</h1><p>第一<b>段</b></p>第二段<br>第三段<script>var x</script><table><tr><td>甲<td>乙</table>")
     assert dom.lines_of(root) == ["标题", "第一段", "第二段", "第三段", "甲", "乙"]
 
 
-def test_of_an_element_that_holds_the_page_the_beginning_is_read() -> None:
-    """Links that nobody closes lie in one another: the texts of all of them were the square of the page."""
+def test_text_is_limited_by_number_of_parts() -> None:
+    """Unclosed links are nested, so their texts together would be quadratic in the size of the page."""
     outer = dom.parse_html("<p>" + "".join(f"<span>{number}" for number in range(900))).find(".//span")
     assert outer is not None
     assert dom.text_of(outer, 3) == "012345"
@@ -92,7 +92,7 @@ def test_of_an_element_that_holds_the_page_the_beginning_is_read() -> None:
         ("", "https://a.example/q/1.html"),
     ],
 )
-def test_links_are_relative_to_a_usable_base(base: str, expected: str) -> None:
+def test_links_are_relative_to_a_valid_base(base: str, expected: str) -> None:
     page = dom.from_text(f"<base href='{base}'><a href='1.html#top'>x</a>", "https://a.example/q/page.html")
     assert dom.link_of(page.css("a")[0], page.base) == expected
 
@@ -101,11 +101,11 @@ def test_links_are_relative_to_a_usable_base(base: str, expected: str) -> None:
     "href",
     ["javascript:alert(1)", "java\tscript:alert(1)", "data:text/html,x", "mailto:a@b.c", "#top", "", "http://[::1", "file:///etc/passwd"],
 )
-def test_what_is_no_web_address_is_none(href: str) -> None:
+def test_non_web_links_are_refused(href: str) -> None:
     assert dom.join("https://a.example/", href) is None
 
 
-def test_a_link_longer_than_any_server_takes_leads_nowhere() -> None:
+def test_overlong_link_is_refused() -> None:
     assert dom.join("https://a.example/", "/" + "a" * (dom.MAX_HREF - 1)) is not None
     assert dom.join("https://a.example/", "/" + "a" * dom.MAX_HREF) is None
 
@@ -116,13 +116,13 @@ def test_a_link_longer_than_any_server_takes_leads_nowhere() -> None:
 @pytest.mark.parametrize(
     "href", ["x.html", "x/y/?z=1", "./x", "../x", "x/../y", "x//y", "x:y", "x;y", "x#y", "?x", "x?y=/.z", "新闻/1.html"]
 )
-def test_links_beside_the_page_are_joined_as_the_standard_library_joins_them(base: str, href: str) -> None:
+def test_relative_links_are_joined_like_urljoin(base: str, href: str) -> None:
     joined = urljoin(base, href)
     assert dom.join(base, href, fragment=True) == (joined if joined.startswith("http") else None)
 
 
-def test_a_long_base_is_resolved_once_for_all_links() -> None:
-    """Taken apart for each link, a base of 900 names took 24,000 links four seconds."""
+def test_long_base_url_is_resolved_once() -> None:
+    """Splitting a base with 900 path segments again for each of 24,000 links took four seconds."""
     base = f"https://a.example/{'a/' * 900}"
 
     def join_all() -> None:
@@ -132,7 +132,7 @@ def test_a_long_base_is_resolved_once_for_all_links() -> None:
     assert count_calls(join_all) < 300 * 20
 
 
-def test_control_characters_of_an_address_are_escaped() -> None:
+def test_control_characters_in_url_are_escaped() -> None:
     assert dom.join("https://a.example/", "/a\x1b[31m\ud800 \tb#c\x00") == "https://a.example/a%1B[31m%3F b"
     assert dom.join("https://a.example/", "b#c\x00", fragment=True) == "https://a.example/b#c%00"
 
@@ -151,20 +151,20 @@ def test_control_characters_of_an_address_are_escaped() -> None:
         ("h2 ~ div p", ["e"]),
     ],
 )
-def test_siblings_are_found_as_browsers_find_them(selector: str, found: list[str]) -> None:
+def test_sibling_selectors_match_like_browsers(selector: str, found: list[str]) -> None:
     page = dom.parse_html(
         "<div><p class=a>1</p><h2 class=h>2</h2><p class=b>3</p><div class=c><p class=e>4</p></div><p class=d>5</p></div><p class=f>6</p>"
     )
     assert [node.get("class") for node in dom.css(page, selector)] == found
 
 
-def test_siblings_without_number_take_no_time() -> None:
-    """Twenty seconds where what follows each is collected (threats B): the test would not come to its end."""
+def test_sibling_selectors_take_linear_time() -> None:
+    """Collecting the following siblings of each element takes twenty seconds (threat group B)."""
     page = dom.parse_html(f"<html><body>{'<p>x</p>' * 20_000}</body></html>")
     assert len(dom.css(page, "p ~ p")) == 19_999
 
 
-def test_selectors_that_are_tried_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_selector_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dom, "MOST_SELECTORS", 3)
     monkeypatch.setattr(dom, "_SELECTORS", {})
     page = dom.parse_html("<p class=a1>x</p>")
@@ -172,7 +172,7 @@ def test_selectors_that_are_tried_do_not_fill_the_memory(monkeypatch: pytest.Mon
     assert len(dom._SELECTORS) <= 3
 
 
-def test_a_bad_selector_is_told() -> None:
+def test_invalid_selector_is_reported() -> None:
     with pytest.raises(ValueError, match="not a CSS selector"):
         dom.css(dom.parse_html("<p>"), "p[")
     with pytest.raises(ValueError, match="not a CSS selector"):
@@ -183,7 +183,7 @@ def test_a_bad_selector_is_told() -> None:
         dom.xpath(dom.parse_html("<p>"), "//p[")
 
 
-def test_a_page_is_decoded_by_its_bytes() -> None:
+def test_page_is_decoded_from_its_bytes() -> None:
     page = Page(
         "https://a.example/",
         "<title>新闻标题在此</title><p>正文内容。".encode("gb18030"),
@@ -195,7 +195,7 @@ def test_a_page_is_decoded_by_its_bytes() -> None:
 
 
 @pytest.mark.parametrize("tag", ['<a b="<" {}>x</a>', "<a b='>' {}>x</a>", '<a b="<<>" c=">" {}>x</a>', '<a b="<" {}'])
-def test_a_mark_in_quotes_hides_no_attributes(tag: str) -> None:
+def test_bracket_in_quotes_does_not_hide_attributes(tag: str) -> None:
     html = tag.format(" ".join(f"x{number}" for number in range(60_000)))
     root = dom.parse_html(f"<p>Anfang</p>{html}<p>Ende</p>")
     most = max(len(node.attrib) for node in root.iter())
@@ -203,7 +203,7 @@ def test_a_mark_in_quotes_hides_no_attributes(tag: str) -> None:
     assert dom.text_of(root).startswith("Anfang")
 
 
-def test_a_long_text_without_marks_stays_whole() -> None:
+def test_long_text_without_tags_is_kept() -> None:
     words = " ".join(f"x{number}" for number in range(10_000))
     script = f"<script>var a = '<b c=\"'; {words}</script>"
     assert dom.text_of(dom.parse_html(f"<p>{words}</p>{script}<p>Ende</p>")) == f"{words} Ende"

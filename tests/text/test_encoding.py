@@ -1,4 +1,4 @@
-"""The bytes have the last word: whatever header and meta say, the text is read."""
+"""Detection of encodings: the bytes decide, whatever the header and the meta element declare."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def page(text: str, meta: str | None = None) -> str:
 
 
 @pytest.mark.parametrize(("text", "codec", "label"), CASES)
-def test_header_meta_or_neither(text: str, codec: str, label: str) -> None:
+def test_encoding_declared_in_header_meta_or_neither(text: str, codec: str, label: str) -> None:
     for body, header in (
         (page(text), f"text/html; charset={label}"),
         (page(text, label), None),
@@ -48,21 +48,21 @@ def test_header_meta_or_neither(text: str, codec: str, label: str) -> None:
     ("text", "codec"), [(SIMPLIFIED, "gb18030"), (TRADITIONAL, "big5hkscs"), (RUSSIAN, "cp1251"), (FRENCH, "cp1252"), (KOREAN, "cp949")]
 )
 @pytest.mark.parametrize("lie", ["utf-8", "gbk", "big5", "iso-8859-1", "utf-16", "unicode_escape", "zlib", "utf-7"])
-def test_a_lie_of_the_header_is_seen_through(text: str, codec: str, lie: str) -> None:
+def test_wrong_header_is_ignored(text: str, codec: str, lie: str) -> None:
     assert text in decode(page(text).encode(codec), f"text/html; charset={lie}")[0]
 
 
 @pytest.mark.parametrize("lie", ["gb2312", "iso-8859-1", "big5"])
-def test_utf8_is_utf8_whatever_is_declared(lie: str) -> None:
+def test_utf8_is_detected_despite_other_declaration(lie: str) -> None:
     assert decode(page(SIMPLIFIED, lie).encode(), f"text/html; charset={lie}") == (page(SIMPLIFIED, lie), "utf-8")
 
 
 @pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-def test_marks_and_wide_characters(codec: str) -> None:
+def test_bom_and_wide_encodings(codec: str) -> None:
     assert decode(page(SIMPLIFIED).encode(codec), "text/html; charset=gbk")[0] == page(SIMPLIFIED)
 
 
-def test_a_few_broken_bytes_leave_utf8_what_it_is() -> None:
+def test_utf8_with_few_invalid_bytes_is_detected() -> None:
     body = page(SIMPLIFIED * 5).encode()
     broken = body[:300] + b"\xff\xfe" + body[300:-200] + b"\xe4\xb8"
     text, codec = decode(broken, "text/html; charset=gbk")
@@ -70,14 +70,14 @@ def test_a_few_broken_bytes_leave_utf8_what_it_is() -> None:
     assert SIMPLIFIED in text
 
 
-def test_broken_bytes_in_gb18030_cost_only_themselves() -> None:
+def test_invalid_bytes_in_gb18030_are_isolated() -> None:
     body = page(SIMPLIFIED * 5, "gb2312").encode("gb18030")
     text, codec = decode(body[:-60] + b"\xff\xff" + body[-60:])
     assert codec == "gb18030"
     assert SIMPLIFIED in text
 
 
-def test_a_declaration_far_down_is_found() -> None:
+def test_late_meta_declaration_is_found() -> None:
     body = "<html><head><script>" + "/* padding */" * 3000 + f"</script><meta charset='big5'><title>{TRADITIONAL[:4]}"
     assert decode(body.encode("big5hkscs"))[0].endswith(TRADITIONAL[:4])
 
@@ -85,12 +85,12 @@ def test_a_declaration_far_down_is_found() -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"\x00" * 5000, b"\xff" * 5000, bytes(range(256)) * 50, b"<" * 100_000 + b"\xe4", b"\xef\xbb\xbf", b"\xff\xfe\x00"]
 )
-def test_any_bytes_give_text(body: bytes) -> None:
+def test_any_bytes_are_decoded(body: bytes) -> None:
     for header in (None, "text/html; charset=gbk", "charset=" + "x" * 10_000, "\x00"):
         assert isinstance(decode(body, header)[0], str)
 
 
-def test_short_titles_alone() -> None:
+def test_short_title_is_decoded() -> None:
     assert "台风登陆" in decode("<title>台风登陆浙江沿海</title>".encode("gbk"))[0]
 
 
@@ -116,5 +116,5 @@ def test_texts_of_any_script_are_not_garbled(text: str) -> None:
         RUSSIAN.encode("cp1251").decode("cp1252"),
     ],
 )
-def test_texts_that_were_read_wrong_are_garbled(text: str) -> None:
+def test_wrongly_decoded_texts_are_garbled(text: str) -> None:
     assert garbled(text * 3)

@@ -1,4 +1,4 @@
-"""Expressions that people write: linear whatever they are, and what RE2 lacks is told with the remedy."""
+"""Regular expressions from users: matched in linear time; syntax that RE2 lacks is reported with a remedy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_useful_expressions_compile(expression: str) -> None:
 
 
 @pytest.mark.parametrize("expression", BACKTRACKING)
-def test_what_others_backtrack_on_takes_linear_time(expression: str) -> None:
+def test_backtracking_expressions_take_linear_time(expression: str) -> None:
     with ends():
         is_in(compile_expression(expression), "a" * 100_000)
 
@@ -60,18 +60,18 @@ def test_what_others_backtrack_on_takes_linear_time(expression: str) -> None:
         ("a\ud800", "surrogates"),
     ],
 )
-def test_what_is_no_expression_is_told_with_the_remedy(expression: str, told: str) -> None:
+def test_invalid_expression_error_has_a_remedy(expression: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         compile_expression(expression)
 
 
-def test_matches_are_first_groups_or_all() -> None:
+def test_matches_are_first_groups_or_whole() -> None:
     assert list(find_all(compile_expression("a(x)?b|c"), "ab c axb")) == ["", "", "x"]
     assert list(find_all(compile_expression("ax?b|c"), "ab c axb")) == ["ab", "c", "axb"]
     assert list(find_all(compile_expression("<P>(.*?)</P>", for_html=True), "<p>中\n文</p>")) == ["中\n文"]
     assert list(find_all(compile_expression("<P>(.*?)</P>"), "<p>中\n文</p>")) == []
 
 
-def test_lone_surrogates_do_no_harm() -> None:
+def test_lone_surrogates_are_tolerated() -> None:
     assert is_in(compile_expression("b"), "a\ud800b")
     assert list(find_all(compile_expression("a(.)b"), "a\ud800b")) == ["?"]

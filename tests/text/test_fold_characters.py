@@ -1,4 +1,4 @@
-"""Folding character by character keeps every place, so that what was found folded can be marked in the original."""
+"""Folding by character keeps all positions, so that matches in the folded text can be marked in the original."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from newsportal.text import fold_characters
     ("text", "folded"),
     [("臺灣總統", "台湾总统"), ("ＡＢＣ１２３", "abc123"), ("世界！\u3000你好", "世界! 你好"), ("㎏", "㎏"), ("İstanbul", "İstanbul")],
 )
-def test_folds_to_the_plain_form(text: str, folded: str) -> None:
+def test_characters_fold_to_plain_form(text: str, folded: str) -> None:
     assert fold_characters(text) == folded
 
 
 @given(st.text())
-def test_keeps_every_place_and_is_stable(text: str) -> None:
+def test_folding_keeps_length_and_is_idempotent(text: str) -> None:
     folded = fold_characters(text)
     assert len(folded) == len(text)
     assert fold_characters(folded) == folded

@@ -1,4 +1,4 @@
-"""Forward maximum matching takes the longest word from the left, right or wrong."""
+"""Forward maximum matching takes the longest word from the left, even where that is wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORDS = {"北京", "北京大学", "大学生", "大学", "生前", "前来", "�
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("北京大学生前来应聘", ["北京大学", "生前", "来", "应聘"]),  # the textbook's mistake: longest first from the left
+        ("北京大学生前来应聘", ["北京大学", "生前", "来", "应聘"]),  # the textbook example of its error
         ("研究生命起源", ["研究生", "命", "起源"]),
         ("研究", ["研究"]),
         ("研", ["研"]),
@@ -22,11 +22,11 @@ WORDS = {"北京", "北京大学", "大学生", "大学", "生前", "前来", "�
         ("研\0究\ud83d", ["研", "\0", "究", "\ud83d"]),
     ],
 )
-def test_longest_from_the_left(text: str, expected: list[str]) -> None:
+def test_longest_word_from_the_left_is_taken(text: str, expected: list[str]) -> None:
     assert forward_maximum(text, WORDS) == expected
 
 
-def test_the_dictionary_of_jieba_by_default() -> None:
+def test_default_dictionary_is_jiebas() -> None:
     assert forward_maximum("中华人民共和国成立") == ["中华人民共和国", "成立"]
 
 

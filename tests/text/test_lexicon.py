@@ -1,4 +1,4 @@
-"""What comes with jieba is read without starting it."""
+"""Reading of jieba's data files without importing jieba."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 from newsportal.text.words import dictionary, kinds, rarity
 
 
-def test_words_and_rarity() -> None:
+def test_dictionary_rarity_and_kinds() -> None:
     assert {"北京", "气象局", "中华人民共和国"} <= dictionary()
     rare = rarity()
     assert rare["我们"] < rare["经济"] < rare["气象局"]
     assert {"北京": "ns", "经济": "n", "提高": "v"}.items() <= dict(kinds()).items()
 
 
-def test_jieba_stays_asleep() -> None:
+def test_jieba_is_not_imported() -> None:
     code = "import sys; from newsportal.text.words import rarity; rarity(); print('jieba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -1,4 +1,4 @@
-"""Texts that differ only in how they are written compare equal: width, script, case, white space."""
+"""Texts that differ only in width, script, case or white space are normalised to the same text."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from newsportal.text import letters, normalise
         ("零\u200b宽", "零宽"),
     ],
 )
-def test_both_spellings_come_out_alike(one: str, other: str) -> None:
+def test_spellings_are_normalised_alike(one: str, other: str) -> None:
     assert normalise(one) == normalise(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("北京", "南京"), ("上海", "上诲"), ("AI", "A1")])
-def test_other_words_stay_apart(one: str, other: str) -> None:
+def test_different_words_stay_different(one: str, other: str) -> None:
     assert normalise(one) != normalise(other)
 
 
-def test_every_phrase_that_opencc_knows_compares_equal_in_both_scripts() -> None:
+def test_opencc_phrases_are_equal_in_both_scripts() -> None:
     lines = (files("opencc") / "dictionary" / "TSPhrases.txt").read_text(encoding="utf-8").splitlines()
     pairs = [(old, new.split(" ")[0]) for old, _, new in (line.partition("\t") for line in lines) if new]
     assert pairs
     assert [pair for pair in pairs if normalise(pair[0]) != normalise(pair[1])] == []
 
 
-def test_letters_are_what_is_left_without_punctuation_and_space() -> None:
+def test_letters_omit_punctuation_and_space() -> None:
     assert letters("「臺北」，２０２６ 年_3月！") == "台北2026年3月"

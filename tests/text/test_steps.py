@@ -1,4 +1,4 @@
-"""A page is walked once, and who goes through the steps again reads what the tree says."""
+"""The steps of a single walk over a page give the same lines and blocks as the tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAGE = (
 )
 
 
-def test_steps_begin_and_end_each_element_with_the_text_that_follows() -> None:
+def test_steps_hold_start_end_and_following_text() -> None:
     steps = read_steps(dom.walk(next(dom.parse_html("<p>甲<b>乙</b>丙</p>丁").iter("p"))))
     assert [(begins, tag, text) for begins, _, tag, text in steps] == [
         (True, "p", "甲"),
@@ -22,20 +22,20 @@ def test_steps_begin_and_end_each_element_with_the_text_that_follows() -> None:
     ]
 
 
-def test_steps_below_an_element_leave_out_what_follows_it() -> None:
+def test_steps_below_an_element_omit_its_tail() -> None:
     document = dom.from_text("<div><p>甲</p>乙</div>")
     below = steps_below(document.steps, next(document.root.iter("p")))
     assert [(begins, tag, text) for begins, _, tag, text in below] == [(True, "p", "甲")]
 
 
-def test_lines_are_those_of_the_tree_with_a_tab_between_statements() -> None:
+def test_lines_equal_the_trees_with_tabs_between_elements() -> None:
     document = dom.from_text(PAGE)
     assert document.lines == ("来源：\t某网\t作者\t：某某", "次行", "一", "二", "尾")
     assert visible_lines(document.steps) == document.lines
     assert [line.replace("\t", "") for line in document.lines] == [line.replace(" ", "") for line in dom.lines_of(document.root)]
 
 
-def test_blocks_are_the_same_with_the_page_s_steps_and_without() -> None:
+def test_blocks_are_equal_with_and_without_steps() -> None:
     document = dom.from_text(PAGE)
     body = next(document.root.iter("body"))
     with_steps, alone = read_blocks(body, document.steps), read_blocks(body)
@@ -43,12 +43,12 @@ def test_blocks_are_the_same_with_the_page_s_steps_and_without() -> None:
     assert with_steps.end == alone.end
 
 
-def test_steps_tell_of_what_no_reader_sees_only_that_it_is_there() -> None:
+def test_steps_omit_text_of_invisible_elements() -> None:
     document = dom.from_text("<p>甲<svg><g><text>图</text></g></svg>乙<script>x</script></p>")
     told = [(begins, tag, text) for begins, _, tag, text in document.steps if tag not in ("html", "body", "p")]
     assert told == [(True, "svg", None), (False, "svg", "乙"), (True, "script", None), (False, "script", None)]
 
 
-def test_a_body_that_stands_in_the_head_is_read_all_the_same() -> None:
+def test_body_inside_head_is_read() -> None:
     document = dom.from_text("<head><noscript><body><p>甲<svg><text>图</text></svg></p>乙</body></noscript>丙")
     assert read_blocks(next(document.root.iter("body")), document.steps).texts == ["甲", "乙"]

@@ -1,4 +1,4 @@
-"""Tables of words: what is packed is found again, and the cache never decides what a table holds."""
+"""Packed tables of words: lookups, and caching in files that never changes results."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def fail() -> dict[str, float]:
     raise AssertionError("the table is there already")
 
 
-def test_every_word_has_its_number_and_others_have_none() -> None:
+def test_lookup_of_known_and_unknown_words() -> None:
     table = WordTable(pack(NUMBERS))
     assert {word: table.get(word) for word in NUMBERS} == NUMBERS
     assert table.get("上海") is None
     assert WordTable(pack({})).get("北京") is None
 
 
-def test_a_second_process_maps_what_the_first_made(cache: Path) -> None:
+def test_second_process_maps_the_cached_table(cache: Path) -> None:
     cached_table("names", 1, lambda: NUMBERS)
     table = cached_table("names", 1, fail)
     assert (len(table), table.get("北京")) == (len(NUMBERS), 8.25)
     assert len(list(cache.iterdir())) == 1
 
 
-def test_a_table_made_from_something_else_is_made_anew(cache: Path) -> None:
+def test_table_of_other_version_is_rebuilt(cache: Path) -> None:
     cached_table("names", 1, lambda: NUMBERS)
     assert cached_table("names", 2, lambda: {"北京": 1.0}).get("北京") == 1.0
 
 
 @pytest.mark.parametrize("damage", [b"", b"short", pack({"北京": 1.0})[:-8], pack({"北京": 1.0})[:-8] + bytes(8)])
-def test_a_damaged_file_is_made_anew(cache: Path, damage: bytes) -> None:
+def test_damaged_file_is_rebuilt(cache: Path, damage: bytes) -> None:
     cached_table("names", 1, lambda: NUMBERS)
     (path,) = cache.iterdir()
     path.write_bytes(damage)
@@ -51,13 +51,13 @@ def test_a_damaged_file_is_made_anew(cache: Path, damage: bytes) -> None:
     assert cached_table("names", 1, fail).get("北京") == 8.25
 
 
-def test_a_folder_that_cannot_be_written_costs_time_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_cache_folder_is_tolerated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert cached_table("names", 1, lambda: NUMBERS).get("北京") == 8.25
 
 
-def test_a_user_without_a_home_has_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_home_folder_is_tolerated(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_home() -> Path:
         raise RuntimeError("could not determine home directory")
 
@@ -65,7 +65,7 @@ def test_a_user_without_a_home_has_tables_too(monkeypatch: pytest.MonkeyPatch) -
     assert cached_table("names", 1, lambda: NUMBERS).get("北京") == 8.25
 
 
-def test_a_disk_that_fills_up_leaves_no_rest(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_no_partial_file(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError("no space left on device")
 

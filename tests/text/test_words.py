@@ -1,4 +1,4 @@
-"""One door, several segmenters: what holds whichever of them is at work."""
+"""Word segmentation: properties of every engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEW_WORD = "九树之声"
 
 @cache
 def made(engine: str) -> words.Cutter:
-    """Made once: jieba reads its dictionary for half a second."""
+    """Return a cutter, made only once: jieba reads its dictionary for half a second."""
     return words.open_cutter(engine=engine)
 
 
@@ -33,18 +33,18 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return request.param
 
 
-def test_words_in_order_without_white_space(engine: str) -> None:
+def test_words_are_in_order_without_white_space(engine: str) -> None:
     found = segment(SENTENCE)
     assert "".join(found) == "".join(SENTENCE.split())
     assert {"记者", "北京市", "气象局", "，", "大雨"} <= set(found)
 
 
-def test_search_words_hold_the_shorter_words_too(engine: str) -> None:
+def test_search_words_include_shorter_words(engine: str) -> None:
     assert {"南京", "长江", "大桥", "长江大桥"} <= set(search_words("南京市长江大桥"))
     assert not [word for word in search_words("，。！") if word]
 
 
-def test_own_words_are_words_and_can_be_taken_back(engine: str) -> None:
+def test_own_words_are_added_and_removed(engine: str) -> None:
     assert NEW_WORD not in segment(f"游客来到{NEW_WORD}参观")
     before = words.signature()
     use_words([f" {NEW_WORD} ", "", "云", "x" * 99])
@@ -56,7 +56,7 @@ def test_own_words_are_words_and_can_be_taken_back(engine: str) -> None:
     assert words.signature() == before
 
 
-def test_the_same_own_words_in_another_order_have_the_same_signature(engine: str) -> None:
+def test_signature_ignores_order_of_own_words(engine: str) -> None:
     use_words(["云栖竹径", "九溪烟树"])
     first = words.signature()
     use_words(["九溪烟树", "云栖竹径", "九溪烟树"])
@@ -69,7 +69,7 @@ def test_the_same_own_words_in_another_order_have_the_same_signature(engine: str
         ("", []),
         (" \n\t\u3000", []),
         ("\0中国\0", ["\0", "中国", "\0"]),
-        ("北京\ud83d新闻", ["北京", "?", "新闻"]),  # half of a character that UTF-16 writes in two
+        ("北京\ud83d新闻", ["北京", "?", "新闻"]),  # a lone surrogate
         ("🚀发射", ["🚀", "发射"]),
         ("a" * 100_000, ["a" * 100_000]),
     ],
@@ -80,19 +80,19 @@ def test_odd_texts(engine: str, text: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["新闻" * 50_000, "新闻，" * 30_000, "的" * 100_000], ids=["no end", "many ends", "one character"])
-def test_long_texts_lose_nothing(engine: str, text: str) -> None:
+def test_long_texts_are_segmented_completely(engine: str, text: str) -> None:
     assert "".join(segment(text)) == text
 
 
-def test_threads_see_the_same_cuts(engine: str) -> None:
+def test_threads_segment_alike(engine: str) -> None:
     with ThreadPoolExecutor(8) as threads:
         cuts = list(threads.map(lambda _: tuple(segment(SENTENCE)), range(64)))
     assert set(cuts) == {tuple(segment(SENTENCE))}
 
 
 @pytest.mark.parametrize("engine_name", ["rjieba", "jieba"])
-def test_starting_says_nothing_and_leaves_no_file(engine_name: str, tmp_path: Path) -> None:
-    """jieba's own start prints, and keeps a cache in the common temporary folder that anybody may put there first."""
+def test_start_prints_nothing_and_uses_no_shared_file(engine_name: str, tmp_path: Path) -> None:
+    """jieba itself prints, and caches in the shared temporary folder, where any user may plant a file."""
     if engine_name == "rjieba":
         pytest.importorskip("rjieba", reason="there is no wheel for this machine")
     trap = tmp_path / "jieba.cache"
@@ -108,15 +108,15 @@ def test_starting_says_nothing_and_leaves_no_file(engine_name: str, tmp_path: Pa
     assert trap.read_bytes() == b"planted by another user"
 
 
-def test_jieba_takes_over_where_there_is_no_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jieba_is_the_fallback_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rjieba", None)  # as if it could not be imported
     assert words.open_cutter().signature.startswith("jieba ")
     with pytest.raises(ImportError):
         words.open_cutter(engine="rjieba")
 
 
-def test_both_cut_nearly_alike() -> None:
-    """An index made on one machine is good on another; 99.9 % of the boundaries on news texts (docs/algorithms/words.md)."""
+def test_engines_segment_nearly_alike() -> None:
+    """Indexes are portable between machines: 99.9 % of the boundaries on news texts agree (docs/algorithms/words.md)."""
     pytest.importorskip("rjieba", reason="there is no wheel for this machine")
     text = SENTENCE * 3 + "欧盟委员会主席冯德莱恩表示，双方将继续就电动汽车关税展开磋商；中国队以3比1战胜对手，晋级半决赛。"
     cuts = [list(made(name).cut(text)) for name in ("rjieba", "jieba")]
