@@ -20,7 +20,7 @@ SPORT = ["球队赢得比赛，球员进球", "教练安排训练，球员参加
 MONEY = ["股票上涨，投资者买入基金", "银行利率下调，基金上涨", "股票市场收盘，投资者观望"]
 
 
-def small() -> list[Example]:
+def small_corpus() -> list[Example]:
     return [Example(text, ("体育",)) for text in SPORT] + [Example(text, ("财经/股市",)) for text in MONEY]
 
 
@@ -30,7 +30,7 @@ def test_chi_of_a_worked_example() -> None:
 
 
 def test_nearest_class_is_chosen_and_explained() -> None:
-    model = train("chi_cosine", small())
+    model = train("chi_cosine", small_corpus())
     answer = model.classify("球员受伤", "球队输掉比赛")
     assert (answer.label, answer.labels) == ("体育", ("体育",))
     assert sum(answer.scores.values()) == pytest.approx(1.0)
@@ -42,7 +42,7 @@ def test_nearest_class_is_chosen_and_explained() -> None:
 
 
 def test_model_round_trip() -> None:
-    model = train("chi_cosine", small())
+    model = train("chi_cosine", small_corpus())
     again = restore(model.saved())
     assert again.saved() == model.saved()
     assert again.labels == ("体育", "财经/股市")
@@ -52,7 +52,7 @@ def test_model_round_trip() -> None:
 
 @pytest.mark.parametrize("text", ["", " \n", "，。！", "天", "zzz qqq", "\0\ud800", "，" * 100_000], ids=repr)
 def test_uninformative_text_gets_no_label(text: str) -> None:
-    model = train("chi_cosine", small())
+    model = train("chi_cosine", small_corpus())
     assert model.classify("", text) == NONE
     assert model.explain("", text) == ()
     assert model.explain("", SPORT[0], label="no such label") == ()
@@ -60,18 +60,18 @@ def test_uninformative_text_gets_no_label(text: str) -> None:
 
 def test_untrainable_examples_are_refused() -> None:
     with pytest.raises(ModelError, match="one label"):
-        train("chi_cosine", small(), several=True)
+        train("chi_cosine", small_corpus(), several=True)
     with pytest.raises(ModelError, match="no word"):
         train("chi_cosine", [Example("的", ("a",)), Example("", ("b",))])
 
 
 def test_class_with_one_document() -> None:
-    model = train("chi_cosine", [*small(), Example("台风登陆，暴雨来袭", ("天气",))])
+    model = train("chi_cosine", [*small_corpus(), Example("台风登陆，暴雨来袭", ("天气",))])
     assert model.classify("", "台风带来暴雨").label == "天气"
 
 
 def test_damaged_file_is_refused() -> None:
-    data = train("chi_cosine", small()).saved()
+    data = train("chi_cosine", small_corpus()).saved()
     with pytest.raises(ModelError):
         restore(data[: len(data) // 2])
 

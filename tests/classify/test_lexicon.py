@@ -106,7 +106,7 @@ def test_own_words_extend_and_create_categories() -> None:
     assert "夜宵经济" in [reason.word for reason in own.explain("夜宵经济", "", "财经")]
     assert own.classify("央行降息", "").label == "财经"
     assert "彩票" not in own.labels
-    assert lexicon().labels == LEXICON.labels, "the packaged ones stay as they are"
+    assert lexicon().labels == LEXICON.labels, "the packaged lexicon is unchanged"
 
 
 def test_lexicon_is_a_trainable_and_storable_classifier() -> None:

@@ -41,7 +41,7 @@ def test_headline_and_more_link_are_one() -> None:
 def test_article_stored_by_full_url_stays_separate() -> None:
     links = [link(session_like(1), TITLES[0]), link(session_like(2), TITLES[1])]
     found = set_apart(links, {bare(session_like(1))})
-    assert [one.identity for one in found] == [bare(one.url) for one in links], "the second is not swallowed by the first"
+    assert [one.identity for one in found] == [bare(one.url) for one in links], "the second is not joined to the first"
     assert spellings(links) == [bare(one.url) for one in links]
 
 

@@ -59,7 +59,7 @@ class TestFile:
         assert bloom.perhaps(names(500)) == set(names(500))
         assert not bloom.perhaps(names(500, "example.org"))
         bloom.enter(names(3000))
-        assert len(bloom.perhaps(names(3000))) == 3000, "it goes on growing"
+        assert len(bloom.perhaps(names(3000))) == 3000, "a restored filter keeps growing"
 
     def test_empty_filter_round_trip(self) -> None:
         bloom, position = unpacked(packed(UrlBloom(), 0), 100_000, 1e-4)

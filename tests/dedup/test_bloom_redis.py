@@ -21,30 +21,30 @@ def names(count: int, host: str = "example.com") -> list[str]:
     return [f"{host}/{number}" for number in range(count)]
 
 
-def opened(client: Any, **options: Any) -> RedisBloom:
+def open_bloom(client: Any, **options: Any) -> RedisBloom:
     bloom = RedisBloom(client, **{"capacity": 1000, **options})
     bloom.open()
     return bloom
 
 
 def test_entered_urls_are_found_by_all_clients(client: Any) -> None:
-    one, other = opened(client), opened(client)
+    one, other = open_bloom(client), open_bloom(client)
     assert one.enter(names(100)) == set()
     assert other.perhaps(names(200)) == set(names(100))
-    assert other.enter(names(150)) == set(names(100)), "these had been entered already"
+    assert other.enter(names(150)) == set(names(100)), "already entered"
     assert one.fill().entered == 150
 
 
 def test_client_with_decoded_responses(redis_server: Any) -> None:
     with redis.Redis(port=redis_server.port, decode_responses=True) as client:
-        bloom = opened(client)
+        bloom = open_bloom(client)
         bloom.enter(names(10))
         assert bloom.perhaps(names(20)) == set(names(10))
         assert bloom.fill().entered == 10
 
 
 def test_filter_grows_within_the_error_rate(client: Any) -> None:
-    bloom = opened(client, capacity=500, error_rate=1e-2)
+    bloom = open_bloom(client, capacity=500, error_rate=1e-2)
     bloom.enter(names(12_000))
     assert bloom.perhaps(names(12_000)) == set(names(12_000))
     fill = bloom.fill()
@@ -56,7 +56,7 @@ def test_filter_grows_within_the_error_rate(client: Any) -> None:
 
 def test_bit_positions_follow_the_documented_formulas(client: Any) -> None:
     """Reads the documented positions by GETBIT: other clients rely on them."""
-    bloom = opened(client)
+    bloom = open_bloom(client)
     bloom.enter(["example.com/新闻"])
     _, bits, hashes = shape(0, 1000, first_hashes(1e-4))
     first, second = hashes_of("example.com/新闻")
@@ -74,10 +74,10 @@ def test_filter_is_limited_to_the_largest_redis_string() -> None:
 
 
 def test_changed_settings_replace_the_filter(client: Any) -> None:
-    bloom = opened(client, capacity=10)
+    bloom = open_bloom(client, capacity=10)
     bloom.enter(names(100))
     bloom.moved(7)
-    assert opened(client, capacity=10).open() == 7
+    assert open_bloom(client, capacity=10).open() == 7
     other = RedisBloom(client, capacity=2000)
     assert other.open() == 0
     assert other.perhaps(names(100)) == set()
@@ -89,7 +89,7 @@ def test_changed_settings_replace_the_filter(client: Any) -> None:
 
 
 def test_flushed_redis_is_detected(client: Any) -> None:
-    bloom = opened(client)
+    bloom = open_bloom(client)
     bloom.enter(names(10))
     client.flushall()
     for ask in (bloom.enter, bloom.perhaps):
@@ -101,14 +101,14 @@ def test_flushed_redis_is_detected(client: Any) -> None:
 
 
 def test_position_never_decreases(client: Any) -> None:
-    bloom = opened(client)
+    bloom = open_bloom(client)
     bloom.moved(9)
     bloom.moved(4)
     assert bloom.open() == 9
 
 
 def test_clear_removes_all_keys(client: Any) -> None:
-    bloom = opened(client, capacity=10)
+    bloom = open_bloom(client, capacity=10)
     bloom.enter(names(100))
     bloom.clear()
     assert client.keys("*") == []
@@ -116,6 +116,6 @@ def test_clear_removes_all_keys(client: Any) -> None:
 
 @pytest.mark.parametrize("text", ["", "http://\ud800", "新" * 5000])
 def test_any_text_is_accepted(client: Any, text: str) -> None:
-    bloom = opened(client)
+    bloom = open_bloom(client)
     bloom.enter([text])
     assert bloom.perhaps([text]) == {text}

@@ -13,7 +13,7 @@ from newsportal.dedup.document import NEW, Document
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 
 
-def told(number: int, title: str, text: str = "", days: float = 0) -> Document:
+def document(number: int, title: str, text: str = "", days: float = 0) -> Document:
     return Document(str(number), "", title, text, NOON + timedelta(days=days))
 
 
@@ -45,35 +45,35 @@ def test_vector_counts_words_of_title_and_first_sentence() -> None:
 
 def test_cosine_of_a_worked_example() -> None:
     finder = Cosine()
-    assert finder.judge(told(1, "图书馆 开放", "图书馆 在 北京。")) == NEW
-    verdict = finder.judge(told(2, "北京 图书馆", "读者 排队。"))
+    assert finder.judge(document(1, "图书馆 开放", "图书馆 在 北京。")) == NEW
+    verdict = finder.judge(document(2, "北京 图书馆", "读者 排队。"))
     assert (verdict.duplicate_of, verdict.reason) == ("1", "cosine")
     assert verdict.score == pytest.approx((2 + 1) / sqrt(6 * 4))
 
 
 def test_threshold_is_inclusive() -> None:
     at_half = Cosine(threshold=0.5)
-    at_half.judge(told(1, "图书馆 读者"))
-    assert at_half.judge(told(2, "图书馆 北京")).score == pytest.approx(0.5)
+    at_half.judge(document(1, "图书馆 读者"))
+    assert at_half.judge(document(2, "图书馆 北京")).score == pytest.approx(0.5)
     above = Cosine(threshold=0.51)
-    above.judge(told(1, "图书馆 读者"))
-    assert above.judge(told(2, "图书馆 北京")) == NEW
+    above.judge(document(1, "图书馆 读者"))
+    assert above.judge(document(2, "图书馆 北京")) == NEW
 
 
 def test_most_similar_other_document_is_named() -> None:
     finder = Cosine()
-    finder.judge(told(1, "图书馆 开放 北京"))
-    finder.judge(told(2, "图书馆 开放 读者"))
-    assert finder.judge(told(3, "读者 开放 图书馆")).duplicate_of == "2"
+    finder.judge(document(1, "图书馆 开放 北京"))
+    finder.judge(document(2, "图书馆 开放 读者"))
+    assert finder.judge(document(3, "读者 开放 图书馆")).duplicate_of == "2"
     only = Cosine()
-    only.judge(told(1, "图书馆"))
-    assert only.judge(told(1, "图书馆")) == NEW
+    only.judge(document(1, "图书馆"))
+    assert only.judge(document(1, "图书馆")) == NEW
 
 
 def test_documents_older_than_span_are_forgotten() -> None:
     finder = Cosine(span=timedelta(days=7))
-    finder.judge(told(1, "图书馆 开放"))
-    assert finder.judge(told(2, "图书馆 开放", days=8)) == NEW
+    finder.judge(document(1, "图书馆 开放"))
+    assert finder.judge(document(2, "图书馆 开放", days=8)) == NEW
 
 
 TITLES = st.lists(
@@ -86,7 +86,7 @@ def test_index_finds_the_same_as_full_comparison(titles: list[str], threshold: f
     finder = Cosine(threshold=threshold)
     vectors: list[dict[str, float]] = []
     for number, title in enumerate(titles):
-        vector, verdict = unit_vector(title, ""), finder.judge(told(number, title))
+        vector, verdict = unit_vector(title, ""), finder.judge(document(number, title))
         best = max((_product(vector, other) for other in vectors), default=0.0)
         if best >= threshold - 1e-9:
             assert verdict.duplicate_of is not None
@@ -104,18 +104,18 @@ def _product(one: dict[str, float], other: dict[str, float]) -> float:
 def test_memory_is_bounded() -> None:
     finder = Cosine(capacity=5)
     for number in range(40):
-        finder.judge(told(number, f"第{number}次 会议"))
+        finder.judge(document(number, f"第{number}次 会议"))
     assert len(finder) == len(finder._documents) == 5
     assert {number for numbers, _ in finder._index.values() for number in numbers} == set(finder._documents)
-    assert finder.judge(told(40, "第39次 会议")).duplicate_of == "39"
+    assert finder.judge(document(40, "第39次 会议")).duplicate_of == "39"
 
 
 def test_empty_huge_and_odd_documents() -> None:
     finder = Cosine()
-    assert finder.judge(told(1, "")) == finder.judge(told(2, "。", "！")) == finder.judge(told(3, "的", "的")) == NEW
-    assert finder.judge(told(4, "新")) == NEW
-    assert finder.judge(told(5, "新")).duplicate_of == "4"
-    assert finder.judge(told(6, "长标题" * 2_000_000, "长文章" * 2_000_000)) == NEW
-    assert finder.judge(told(7, "\ud800", "\x00")) == NEW
+    assert finder.judge(document(1, "")) == finder.judge(document(2, "。", "！")) == finder.judge(document(3, "的", "的")) == NEW
+    assert finder.judge(document(4, "新")) == NEW
+    assert finder.judge(document(5, "新")).duplicate_of == "4"
+    assert finder.judge(document(6, "长标题" * 2_000_000, "长文章" * 2_000_000)) == NEW
+    assert finder.judge(document(7, "\ud800", "\x00")) == NEW
     with pytest.raises(ValueError, match="threshold"):
         Cosine(threshold=0)

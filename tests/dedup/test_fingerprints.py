@@ -13,7 +13,7 @@ from newsportal.text import letters
 TEXT = "青河市圖書館新館，昨天上午向讀者開放！Ａ座共 ３ 层，藏书40万册；瞭解更多：ＡＢＣ。"
 
 
-def made(number: int, length: int = 3000) -> str:
+def made_text(number: int, length: int = 3000) -> str:
     return "".join(chr(0x4E00 + (number * 7919 + place * place * 31 + place * 17) % 20_000) for place in range(length))
 
 
@@ -31,7 +31,7 @@ def test_short_text_keeps_all_runs_and_marks_digits() -> None:
 
 
 def test_long_text_keeps_a_sample_shared_with_its_parts() -> None:
-    whole, part = fingerprint(made(1)), fingerprint(made(1)[1000:1400])
+    whole, part = fingerprint(made_text(1)), fingerprint(made_text(1)[1000:1400])
     assert KEPT / 4 < len(whole.runs) <= 2 * KEPT
     below = part.runs[part.runs < whole.limit]
     assert len(below) > 5

@@ -138,18 +138,18 @@ def test_repost_is_found_within_the_window() -> None:
     assert found.judge(document("again", TEXT, days=11)).duplicate_of is None
 
 
-def nonsense(number: int) -> str:
+def random_text(number: int) -> str:
     return "".join(chr(0x4E00 + (number * 977 + place * 331) % 20_000) for place in range(200))
 
 
 def test_index_forgets_with_the_window() -> None:
     found = Judge(capacity=20)
     for number in range(100):
-        found.judge(document(str(number), nonsense(number), str(number)))
+        found.judge(document(str(number), random_text(number), str(number)))
     assert len(found._kept) == 20
     assert found._index.bytes < 60 * 200 * 8
-    assert found.judge(document("again", nonsense(99))).duplicate_of == "99"
-    assert found.judge(document("forgotten", nonsense(1))).duplicate_of is None
+    assert found.judge(document("again", random_text(99))).duplicate_of == "99"
+    assert found.judge(document("forgotten", random_text(1))).duplicate_of is None
 
 
 @pytest.mark.parametrize("text", ["", "图", "快讯", "12345", "\ud800" * 50, "a" * 5000, "。" * 5000, "\U0001f600" * 300])

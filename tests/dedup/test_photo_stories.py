@@ -16,13 +16,13 @@ SNOW = (0x0F0F_3C3C_5A5A_1234, 0x1234_5678_9ABC_DEF0, 0xFFFF_0000_FF00_0FF0, 0x8
 SEA = (0xA5A5_0F0F_C3C3_9999, 0x6666_1111_7777_2222, 0x0123_4567_89AB_CDEF, 0xF00F_F00F_0FF0_0FF0)
 
 
-def shaken(prints: tuple[int, ...], bits: int) -> tuple[int, ...]:
+def with_changed_bits(prints: tuple[int, ...], bits: int) -> tuple[int, ...]:
     return tuple(print ^ ((1 << bits) - 1) for print in prints)
 
 
 def test_same_images_with_other_words_are_one_story() -> None:
     one = story("1", "雪后的古城银装素裹", "一场大雪过后，城墙披上白衣。", *SNOW)
-    other = story("2", "镜头下的冬日", "摄影师清晨登楼。", *shaken(SNOW, 6))
+    other = story("2", "镜头下的冬日", "摄影师清晨登楼。", *with_changed_bits(SNOW, 6))
     found = compare(one, other)
     assert found is not None
     assert (found.reason, found.score) == ("same-pictures", 1.0)

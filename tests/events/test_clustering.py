@@ -44,7 +44,7 @@ def test_similar_accidents_at_different_places_are_separate() -> None:
     second = story("b", "又一化工厂爆炸", f"{kind} 海城 西塘镇 码头 油罐 港口 气味 疏散 学校 停课 风向", 3, "海城 西塘镇")
     again = story("c", "青河化工厂爆炸原因查明", "爆炸 化工厂 青河 宏达 原因 阀门 老化 责任人 处理 通报", 5, "青河")
     assert events_of(first, second, again) == ["a", "b", "a"]
-    assert events_of(first, story("b", "又一化工厂爆炸", " ".join(second.terms), 3)) == ["a", "a"], "nothing else keeps them apart"
+    assert events_of(first, story("b", "又一化工厂爆炸", " ".join(second.terms), 3)) == ["a", "a"], "only the places separate them"
 
 
 def test_daily_reports_with_changing_numbers_are_separate() -> None:
@@ -52,7 +52,7 @@ def test_daily_reports_with_changing_numbers_are_separate() -> None:
     days = [story(str(day), f"人民币对美元中间价报6.8{day} 上调{day + 1}2个基点", terms, days=day) for day in range(4)]
     assert events_of(*days) == ["0", "1", "2", "3"]
     same_day = story("x", "人民币对美元中间价报6.80 上调12个基点", terms, days=0.1)
-    assert events_of(days[0], same_day) == ["0", "0"], "the same report of two sites"
+    assert events_of(days[0], same_day) == ["0", "0"], "one report on two sites"
 
 
 def test_daily_column_with_same_title_is_separate() -> None:

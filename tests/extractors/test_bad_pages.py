@@ -114,18 +114,18 @@ def read_by_all(name: str) -> None:
     """Parse the page once for all algorithms; learning ones also get it under a second URL."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     body = BIG[name]().encode()
-    may_take(HANG)
+    limit_cpu_time(HANG)
     document = dom.document(Page(LINK.url, body, NOW))
     assert document.lines is not None
     spent = time.process_time()
     sibling = copy(document)  # with its tree and lines
     object.__setattr__(sibling, "url", SIBLING)
     for algorithm in EXTRACTORS:
-        may_take(HANG - spent)
+        limit_cpu_time(HANG - spent)
         print(json.dumps({"name": name, "algorithm": algorithm, "answer": answer_of(algorithm, [document, sibling])}), flush=True)
 
 
-def may_take(seconds: float) -> None:
+def limit_cpu_time(seconds: float) -> None:
     """Limit this process to ``seconds`` more of processor time."""
     resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time() + seconds), resource.RLIM_INFINITY))
 
@@ -181,26 +181,26 @@ RARE: Final = SENTENCE.replace("市民", "镕市民㐂")  # in GBK, and in the f
 HONG_KONG: Final = TRADITIONAL.replace("他們說這", "佢哋喺度話嘅")
 
 
-def labelled(label: str, text: str = SENTENCE, before: str = "") -> str:
+def page_with_charset(label: str, text: str = SENTENCE, before: str = "") -> str:
     return html(f"<div>{f'<p>{text}</p>' * 4}</div>", f"{before}<meta http-equiv='Content-Type' content='text/html; charset={label}'>")
 
 
 ENCODED: Final[dict[str, tuple[bytes, str | None, str]]] = {
-    "header UTF-8, meta gbk, bytes gb18030": (labelled("gbk", RARE).encode("gb18030"), "text/html; charset=utf-8", RARE),
-    "gb2312 label on gb18030 bytes": (labelled("gb2312", RARE).encode("gb18030"), None, RARE),
+    "header UTF-8, meta gbk, bytes gb18030": (page_with_charset("gbk", RARE).encode("gb18030"), "text/html; charset=utf-8", RARE),
+    "gb2312 label on gb18030 bytes": (page_with_charset("gb2312", RARE).encode("gb18030"), None, RARE),
     "no label, gb18030 bytes": (ARTICLE.encode("gb18030"), None, SENTENCE),
-    "big5 label on Big5-HKSCS bytes": (labelled("big5", HONG_KONG).encode("big5hkscs", "xmlcharrefreplace"), None, HONG_KONG),
+    "big5 label on Big5-HKSCS bytes": (page_with_charset("big5", HONG_KONG).encode("big5hkscs", "xmlcharrefreplace"), None, HONG_KONG),
     "utf-8 label on Big5 bytes": (
-        labelled("utf-8", TRADITIONAL).encode("big5", "xmlcharrefreplace"),
+        page_with_charset("utf-8", TRADITIONAL).encode("big5", "xmlcharrefreplace"),
         "text/html; charset=utf-8",
         TRADITIONAL,
     ),
-    "UTF-16 little-endian without a mark": (labelled("utf-16").encode("utf-16-le"), None, SENTENCE),
-    "UTF-16 big-endian without a mark": (labelled("utf-16").encode("utf-16-be"), "text/html", SENTENCE),
+    "UTF-16 little-endian without a mark": (page_with_charset("utf-16").encode("utf-16-le"), None, SENTENCE),
+    "UTF-16 big-endian without a mark": (page_with_charset("utf-16").encode("utf-16-be"), "text/html", SENTENCE),
     "latin-1 header on UTF-8 bytes": (ARTICLE.encode(), "text/html; charset=iso-8859-1", SENTENCE),
-    "meta after 1,024 bytes": (labelled("gbk", before=f"<script>{'/* */' * 1000}</script>").encode("gbk"), None, SENTENCE),
-    "a label that means nothing": (labelled("x-user-defined").encode("gbk"), "text/html; charset=;;", SENTENCE),
-    "UTF-8 with a few broken bytes": (labelled("utf-8").encode().replace(b"<p>", b"<p>\xff", 1), None, SENTENCE),
+    "meta after 1,024 bytes": (page_with_charset("gbk", before=f"<script>{'/* */' * 1000}</script>").encode("gbk"), None, SENTENCE),
+    "a label that means nothing": (page_with_charset("x-user-defined").encode("gbk"), "text/html; charset=;;", SENTENCE),
+    "UTF-8 with a few broken bytes": (page_with_charset("utf-8").encode().replace(b"<p>", b"<p>\xff", 1), None, SENTENCE),
 }
 
 NOISE: Final = random.Random(20260301).randbytes(60_000)

@@ -58,7 +58,7 @@ def servers() -> Iterator[Callable[[ASGIApp], str]]:
         until = time.monotonic() + STARTED_WITHIN
         while not server.started:
             assert thread.is_alive(), "the server ended instead of starting"
-            assert time.monotonic() < until, "the server does not start"
+            assert time.monotonic() < until, "the server did not start in time"
             time.sleep(LOOK)
         return f"http://127.0.0.1:{bound.getsockname()[1]}"
 

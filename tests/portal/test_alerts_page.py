@@ -43,14 +43,14 @@ def editor(serve: Any, store: Store, index: Any, settings: Sources) -> httpx.Cli
     return made
 
 
-def make(client: httpx.Client, **said: str) -> str:
+def create_alert(client: httpx.Client, **said: str) -> str:
     answer = client.post("/alerts/new", data=HOOK | said)
     assert answer.status_code == 303, answer.text
     return answer.headers["location"].rpartition("/")[2]
 
 
 def test_created_alert_is_shown_without_secret(editor: httpx.Client) -> None:
-    id = make(editor, name="旅游快讯", hours="8, 18", when="digest", quiet_from="22", quiet_to="7")
+    id = create_alert(editor, name="旅游快讯", hours="8, 18", when="digest", quiet_from="22", quiet_to="7")
     page = editor.get(f"/alerts/{id}").text
     assert "旅游快讯" in page
     assert "geheim-4711" not in page + editor.get("/alerts").text
@@ -78,7 +78,7 @@ def test_preview_saves_nothing(editor: httpx.Client) -> None:
 
 
 def test_empty_secret_keeps_stored_secret(editor: httpx.Client) -> None:
-    id = make(editor)
+    id = create_alert(editor)
     assert editor.post(f"/alerts/{id}", data=HOOK | {"url": "", "name": "新名字"}).status_code == 303
     kept = editor.accounts.alerts.alert(id)  # type: ignore[attr-defined]
     assert (kept.name, kept.fields["url"]) == ("新名字", HOOK["url"])
@@ -88,7 +88,7 @@ def test_briefing_alert_has_hours_and_optional_topic(editor: httpx.Client) -> No
     form = editor.get("/alerts/new?about=briefing&briefing=旅游&channel=webhook").text
     assert re.search(r'value="briefing" checked', form)
     assert "<option selected>旅游</option>" in form.partition('name="briefing"')[2]
-    id = make(editor, about="briefing", briefing="旅游", hours="8, 18", when="once")
+    id = create_alert(editor, about="briefing", briefing="旅游", hours="8, 18", when="once")
     page = editor.get(f"/alerts/{id}").text
     assert re.search(r'value="briefing" checked', page)
     assert 'value="8, 18"' in page
@@ -103,7 +103,7 @@ def test_briefing_alert_has_hours_and_optional_topic(editor: httpx.Client) -> No
 
 
 def test_alert_is_paused_resumed_and_deleted(editor: httpx.Client) -> None:
-    id = make(editor)
+    id = create_alert(editor)
     alerts = editor.accounts.alerts  # type: ignore[attr-defined]
     editor.post(f"/alerts/{id}/on", data={"enabled": ""})
     assert not alerts.alert(id).enabled
@@ -115,7 +115,7 @@ def test_alert_is_paused_resumed_and_deleted(editor: httpx.Client) -> None:
 
 
 def test_alert_without_receiver_cannot_be_resumed(editor: httpx.Client) -> None:
-    id, alerts = make(editor), editor.accounts.alerts  # type: ignore[attr-defined]
+    id, alerts = create_alert(editor), editor.accounts.alerts  # type: ignore[attr-defined]
     alerts.save(replace(alerts.alert(id), enabled=False, channel="push", fields={}))
     page = editor.post(f"/alerts/{id}/on", data={"enabled": "yes"}, follow_redirects=True)
     assert (str(page.url.path), "接收方已失效" in page.text) == (f"/alerts/{id}", True)
@@ -126,7 +126,7 @@ def test_alert_without_receiver_cannot_be_resumed(editor: httpx.Client) -> None:
 
 
 def test_failed_test_message_shows_reason(editor: httpx.Client) -> None:
-    id = make(editor, url="http://127.0.0.1:9/geheim-4711")
+    id = create_alert(editor, url="http://127.0.0.1:9/geheim-4711")
     page = editor.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
     assert "allow_private" in page
     assert "geheim" not in page
@@ -135,7 +135,7 @@ def test_failed_test_message_shows_reason(editor: httpx.Client) -> None:
 @pytest.mark.slow
 def test_test_messages_share_one_limit_on_page_and_api(serve: Any, store: Store, index: Any, settings: Sources, newsroom: Any) -> None:
     reader: httpx.Client = serve(store, index, settings, role="reader")
-    id = make(reader, url="http://127.0.0.1:9/x")
+    id = create_alert(reader, url="http://127.0.0.1:9/x")
     person = reader.accounts.people.named("reader 0")  # type: ignore[attr-defined]
     _, token = reader.accounts.tokens.add(person, "x", [Right.KEEP], now=newsroom.NOW)  # type: ignore[attr-defined]
     program = {"authorization": f"Bearer {token}"}
@@ -156,7 +156,7 @@ def test_rising_alert_has_hours_and_preview(editor: httpx.Client) -> None:
     assert re.search(r'value="rising" checked', form)
     assert "<option selected>旅游</option>" in form.partition('name="rising"')[2]
     assert 'value="8, 12, 16, 20"' in form
-    id = make(editor, about="rising", rising="旅游", hours="8, 12, 16, 20")
+    id = create_alert(editor, about="rising", rising="旅游", hours="8, 12, 16, 20")
     page = editor.get(f"/alerts/{id}").text
     assert "<option selected>旅游</option>" in page.partition('name="rising"')[2]
     assert "过去 30 天本会发送的消息" in page
@@ -168,12 +168,12 @@ def test_rising_alert_has_hours_and_preview(editor: httpx.Client) -> None:
 
 
 def test_preview_counts_messages_by_day(editor: httpx.Client) -> None:
-    page = editor.get(f"/alerts/{make(editor)}").text.partition('id="preview"')[2]
+    page = editor.get(f"/alerts/{create_alert(editor)}").text.partition('id="preview"')[2]
     assert re.search(r'每日明细.*?<time datetime="2026-05-\d\d">[^<]+</time> · \d+ 条消息', page, re.DOTALL)
 
 
 def test_alerts_of_other_users_are_hidden(editor: httpx.Client, serve: Any, store: Store, index: Any, settings: Sources) -> None:
-    id = make(editor)
+    id = create_alert(editor)
     other: httpx.Client = serve(store, index, settings, role="editor", accounts=editor.accounts)  # type: ignore[attr-defined]
     assert "geheim" not in other.get("/alerts").text
     for way, path in (
@@ -196,7 +196,7 @@ def test_readers_may_not_subscribe_to_operations(serve: Any, store: Store, index
     assert 'value="disk"' not in page
     assert reader.post("/alerts/new", data=HOOK | {"about": "disk"}).status_code == 422
     assert reader.post("/alerts/new", data=HOOK | {"channel": "apprise", "url": "json://169.254.169.254/"}).status_code == 422
-    assert make(reader)
+    assert create_alert(reader)
 
 
 def test_changed_alert_settings_apply_at_once(shelf: Store) -> None:
@@ -206,23 +206,23 @@ def test_changed_alert_settings_apply_at_once(shelf: Store) -> None:
         fields = {"url": "http://127.0.0.1:9/", "secret": ""}
         accounts.alerts.add(Alert("a1", person.id, "旅游", "topic", "旅游", "webhook", fields, newsroom_now, shelf.last_seq()))
         told = {"enabled": False}
-        state = State({"portal": present(shelf, accounts, newsroom_now, {"alerts": told})})
+        state = State({"portal": portal_with(shelf, accounts, newsroom_now, {"alerts": told})})
         made = sender(state)
         accounts.alerts.keep([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
         made.run_step()
         assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # alerts are disabled
-        state.portal = present(shelf, accounts, newsroom_now, {})
+        state.portal = portal_with(shelf, accounts, newsroom_now, {})
         made.run_step()
         assert accounts.alerts.messages("a1")[0].state in ("failed", "withdrawn")
         made.stop()
 
 
-def present(store: Store, accounts: Accounts, now: datetime, said: dict[str, Any]) -> Portal:
+def portal_with(store: Store, accounts: Accounts, now: datetime, said: dict[str, Any]) -> Portal:
     return Portal(store, None, Sources.model_validate(said), accounts, lambda: now)
 
 
 def test_push_without_extra_names_the_remedy(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    id, alerts = make(editor), editor.accounts.alerts  # type: ignore[attr-defined]
+    id, alerts = create_alert(editor), editor.accounts.alerts  # type: ignore[attr-defined]
     alerts.save(replace(alerts.alert(id), channel="push", fields={}))
     monkeypatch.setitem(sys.modules, "http_ece", None)
     for path in ("new", "new?channel=push", id):

@@ -196,7 +196,7 @@ def pages(rights: dict[str, Right | None]) -> dict[str, Right | None]:
 
 def test_every_page_has_an_operation_or_a_reason(pages: dict[str, Right | None]) -> None:
     assert set(pages) - set(SAME) - set(NONE) == set()
-    assert (set(SAME) | set(NONE)) - set(pages) == set(), "pages that are gone"
+    assert (set(SAME) | set(NONE)) - set(pages) == set(), "listed pages that do not exist"
 
 
 def test_operations_exist_with_the_rights_of_their_pages(rights: dict[str, Right | None], pages: dict[str, Right | None]) -> None:

@@ -143,7 +143,7 @@ def test_background_check_is_private_to_its_user(made: Any, asked: str) -> None:
     end = time.monotonic() + 600
     while not (found := client.get(address).json())["done"] and time.monotonic() < end:
         time.sleep(0.05)
-    assert "private" in str(found), "the guard says no"
+    assert "private" in str(found), "refused by the egress guard"
     assert found["error"] is None
     assert made().get(address).status_code == 404
 

@@ -157,7 +157,7 @@ def test_token_keeps_its_rights_when_user_is_promoted(admin: httpx.Client, newsr
         for path in ("/api/v1/people", "/api/v1/sources", "/audit", "/sources", "/metrics"):
             assert program.get(path).status_code == 403, path
         accounts.people.set_role(reader.id, Role.EDITOR)
-        assert program.get("/api/v1/sources").status_code == 403, "it was given no more"
+        assert program.get("/api/v1/sources").status_code == 403, "the token has only its own rights"
 
 
 INSIDE = ("http://127.0.0.1:{}/", "http://localhost:{}/", "http://[::ffff:127.0.0.1]:{}/", "http://0x7f.1:{}/", "http://a@127.0.0.1:{}/")

@@ -94,7 +94,7 @@ def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, path:
     clash = editor.post("/categories/航运/edit", data=stale | {"words": "渡轮"})
     assert clash.status_code == 409
     assert "渡轮" in clash.text
-    assert "货轮" in clash.text, "both stand there"
+    assert "货轮" in clash.text, "both versions are shown"
     assert editor.post("/categories/航运/edit", data=form(clash.text)).status_code == 303
     assert load(path).categories[0].words == ("渡轮",)
     assert editor.get("/categories/没有/edit").status_code == 404

@@ -31,11 +31,11 @@ class Clock:
         return self.now
 
 
-def failing() -> None:
+def fail() -> None:
     raise AWAY
 
 
-def never() -> None:
+def must_not_be_called() -> None:
     raise AssertionError("a server that rests was asked")
 
 
@@ -44,21 +44,21 @@ def test_failed_server_is_retried_once_after_pause() -> None:
     rest = CircuitBreaker(5, clock)
     assert rest.ask(lambda: 1) == 1
     with pytest.raises(ServerUnavailable, match="start it"):
-        rest.ask(failing)
+        rest.ask(fail)
     for clock.now in (0.0, 4.9):
         with pytest.raises(ServerUnavailable, match="start it"):
-            rest.ask(never)
+            rest.ask(must_not_be_called)
     clock.now = 5.0
     with pytest.raises(ServerUnavailable):
-        rest.ask(failing)
+        rest.ask(fail)
     clock.now = 9.9
     with pytest.raises(ServerUnavailable):
-        rest.ask(never)
+        rest.ask(must_not_be_called)
     clock.now = 10.0
 
     def others_wait() -> int:
         with pytest.raises(ServerUnavailable):
-            rest.ask(never)
+            rest.ask(must_not_be_called)
         return 2
 
     assert rest.ask(others_wait) == 2
@@ -92,7 +92,7 @@ def test_failure_during_iteration_opens_the_circuit() -> None:
         with pytest.raises(ServerUnavailable):
             list(rest.ask(rows, fails_at))
         with pytest.raises(ServerUnavailable):
-            rest.ask(never)
+            rest.ask(must_not_be_called)
 
 
 def test_guarded_store_answers_like_the_store(store: Store, ids: dict[str, str]) -> None:

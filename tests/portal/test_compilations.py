@@ -14,7 +14,7 @@ from newsportal.portal.ttl_cache import Compilations
 NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
 
 
-def refused(made: Compilations, visitor: str, day: int = 0) -> int:
+def refusal_status(made: Compilations, visitor: str, day: int = 0) -> int:
     with pytest.raises(HTTPException) as error:
         made.get(visitor, lambda: day, NOW - timedelta(days=day), "briefing")
     return error.value.status_code
@@ -24,7 +24,7 @@ def test_computed_results_are_limited_and_cached() -> None:
     made = Compilations(RateLimit(2, 0))
     for day in (1, 2, 1, 2):
         assert made.get("192.0.2.1", lambda day=day: day, NOW - timedelta(days=day), "briefing") == day  # type: ignore[misc]
-    assert refused(made, "192.0.2.1", 3) == 429
+    assert refusal_status(made, "192.0.2.1", 3) == 429
     assert made.get("192.0.2.2", lambda: 3, NOW - timedelta(days=3), "briefing") == 3
     assert made.get("192.0.2.1", lambda: 4, NOW - timedelta(days=3), "briefing") == 3
 
@@ -35,7 +35,7 @@ def test_one_computation_at_a_time_does_not_block_cached_results() -> None:
 
     def slow() -> str:
         assert made.get("192.0.2.2", lambda: "anew", NOW, "briefing") == "kept"
-        return f"{refused(made, '192.0.2.2', 2)}"
+        return f"{refusal_status(made, '192.0.2.2', 2)}"
 
     assert made.get("192.0.2.1", slow, NOW - timedelta(days=1), "briefing") == "503"
 

@@ -60,10 +60,10 @@ def test_destination_is_tested_then_saved(admin: httpx.Client, file: Path, tmp_p
     tried = admin.post("/publishing/new", data=sent)
     assert tried.status_code == 200
     assert "可以发布" in tried.text
-    assert "一篇样稿" in tried.text or page(tried).xpath("//*[@data-tried]//code"), "what would be sent is shown"
-    assert not (tmp_path / "out").exists(), "nothing was written there"
-    assert file.read_text("utf-8") == SOURCES, "nor into the file"
-    assert page(tried).xpath("//input[@name='name']/@value") == ["新目标"], "what was typed stays"
+    assert "一篇样稿" in tried.text or page(tried).xpath("//*[@data-tried]//code"), "the rendered article is shown"
+    assert not (tmp_path / "out").exists(), "nothing is published"
+    assert file.read_text("utf-8") == SOURCES, "the file is unchanged"
+    assert page(tried).xpath("//input[@name='name']/@value") == ["新目标"], "the input is kept"
     saved = admin.post("/publishing/new", data={name: value for name, value in sent.items() if name != "step"}, follow_redirects=True)
     assert "已保存发布目标“新目标”" in saved.text
     assert [(one.name, one.way, one.format) for one in load(file).publish][1:] == [("新目标", "folder", "html")]
@@ -90,7 +90,7 @@ def test_destination_is_changed_and_removed(admin: httpx.Client, file: Path) -> 
     assert (target.only.topics, target.only.categories, target.only.min_chars) == (("旅游",), ("财经", "体育"), 0)
     assert "# stays" in file.read_text("utf-8")
     again = fields(admin.get(place))
-    assert admin.post(place, data=sent).status_code == 409, "an older form is no reason to write over a newer one"
+    assert admin.post(place, data=sent).status_code == 409, "an outdated form must not overwrite a newer change"
     admin.post(f"{place}/drop", data={"seen": again["seen"]})
     assert load(file).publish == ()
     assert admin.get(place).status_code == 404

@@ -53,7 +53,7 @@ def audited(client: httpx.Client) -> list[tuple[str, str]]:
     return [(entry.action, entry.thing) for entry in reversed(entries)]
 
 
-def here(store: Store, id: str) -> str:
+def version_url(store: Store, id: str) -> str:
     article = store.article(id)
     assert article is not None
     return f"/story/{article.story_id}/{id}"
@@ -69,7 +69,7 @@ def undo_url(client: httpx.Client, answer: httpx.Response) -> str:
 def test_editing_requires_an_editor(serve: Any, shelf: Store, role: str | None) -> None:
     client = serve(shelf, role=role)
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
-    place = here(shelf, id)
+    place = version_url(shelf, id)
     client.headers.setdefault("origin", str(client.base_url))
     client.headers["content-type"] = "application/x-www-form-urlencoded"
     refused = {401, 403} if role is None else {403}
@@ -84,7 +84,7 @@ def test_editing_requires_an_editor(serve: Any, shelf: Store, role: str | None) 
 
 
 def test_saving_an_unchanged_form_changes_nothing(client: httpx.Client, shelf: Store) -> None:
-    place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
+    place = version_url(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     typed = fields(client.get(f"{place}/edit"))
     assert typed["title"].startswith("云岭峡谷步行观景桥")
     assert "⟦1⟧ 清晨的云岭峡谷步行观景桥" in typed["body"]
@@ -97,7 +97,7 @@ def test_saving_an_unchanged_form_changes_nothing(client: httpx.Client, shelf: S
 
 def test_correction_is_compared_saved_and_undone(client: httpx.Client, shelf: Store) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
-    place, before = here(shelf, id), shelf.article(id)
+    place, before = version_url(shelf, id), shelf.article(id)
     assert before is not None
     typed = fields(client.get(f"{place}/edit"))
     typed |= {
@@ -112,7 +112,7 @@ def test_correction_is_compared_saved_and_undone(client: httpx.Client, shelf: St
     assert any("六百二十米" in one.text_content() or "二" in one.text_content() for one in page.xpath("//*[@id='compared']//del"))
     assert page.xpath("//*[@id='compared']//ins")
     assert EVIL not in compared.text
-    assert fields(compared)["title"] == "更正后的标题", "what was typed is kept"
+    assert fields(compared)["title"] == "更正后的标题", "the input is kept"
     saved = client.post(f"{place}/edit", data={**typed, "step": "save"})
     assert saved.status_code == 303
     back = undo_url(client, saved)
@@ -120,11 +120,11 @@ def test_correction_is_compared_saved_and_undone(client: httpx.Client, shelf: St
     assert article is not None
     assert (article.title, article.corrected_fields) == ("更正后的标题", ("title", "text", "published"))
     assert article.published is not None
-    assert article.published.isoformat() == "2026-05-19T00:00:00+00:00", "in the zone of the portal"
+    assert article.published.isoformat() == "2026-05-19T00:00:00+00:00", "in the portal's time zone"
     assert "<script" not in (article.html or "")
-    assert "<figure><img" in (article.html or ""), "the picture stayed"
+    assert "<figure><img" in (article.html or ""), "the image is kept"
     assert article.images == before.images
-    assert EVIL in article.text, "it is text"
+    assert EVIL in article.text, "markup in the input is text"
     reader = client.get(place)
     assert EVIL not in reader.text
     assert "编辑更正于" in reader.text
@@ -149,7 +149,7 @@ def test_correction_is_compared_saved_and_undone(client: httpx.Client, shelf: St
     ],
 )
 def test_error_is_beside_its_field_and_input_is_kept(client: httpx.Client, shelf: Store, field: str, value: str, said: str) -> None:
-    place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
+    place = version_url(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     typed = {**fields(client.get(f"{place}/edit")), field: value, "author": "留着的作者"}
     answer = client.post(f"{place}/edit", data={**typed, "step": "save"})
     assert answer.status_code == 422
@@ -162,7 +162,7 @@ def test_error_is_beside_its_field_and_input_is_kept(client: httpx.Client, shelf
 
 def test_conflicting_edit_is_compared_before_saving(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
-    place = here(shelf, id)
+    place = version_url(shelf, id)
     typed = fields(client.get(f"{place}/edit"))
     shelf.correct(id, {"title": "别人先改的标题"}, by="陈编辑", now=newsroom.NOW)
     answer = client.post(f"{place}/edit", data={**typed, "title": "我的标题", "step": "save"})
@@ -177,7 +177,7 @@ def test_conflicting_edit_is_compared_before_saving(client: httpx.Client, shelf:
 
 
 def test_long_text_is_accepted(client: httpx.Client, shelf: Store) -> None:
-    place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
+    place = version_url(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     typed = fields(client.get(f"{place}/edit"))
     long = "\n".join(f"第{number}段，" + "很长的正文" * 40 for number in range(400))
     assert client.post(f"{place}/edit", data={**typed, "body": long, "step": "save"}).status_code == 303
@@ -188,7 +188,7 @@ def test_long_text_is_accepted(client: httpx.Client, shelf: Store) -> None:
 
 def test_hidden_story_is_hidden_from_readers_and_shown_again(client: httpx.Client, serve: Any, shelf: Store) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
-    place, reader = here(shelf, id), serve(shelf)
+    place, reader = version_url(shelf, id), serve(shelf)
     back = undo_url(client, client.post(f"{place}/hide", data={"reason": f"侵权{EVIL}", "whole": "1"}))
     article = shelf.article(id)
     assert article is not None
@@ -211,7 +211,7 @@ def test_hidden_story_is_hidden_from_readers_and_shown_again(client: httpx.Clien
 
 def test_version_is_unfolded_and_folded_back(client: httpx.Client, shelf: Store, story: Any) -> None:
     version = story.versions[-1]
-    answer = client.post(f"{here(shelf, version.id)}/unfold")
+    answer = client.post(f"{version_url(shelf, version.id)}/unfold")
     alone = shelf.article(version.id)
     assert alone is not None
     assert alone.story_id != story.id
@@ -227,7 +227,7 @@ def test_article_is_folded_into_another_story_and_undone(client: httpx.Client, s
     other = next(one for one in shelf.stories(StoryFilter(limit=200)).stories if one.id != story.id and one.count == 1)
     place = f"/story/{other.id}/{other.head.id}"
     page = client.get(f"{place}/fold", params={"q": f"{client.base_url}/story/{story.id}"})
-    assert tree(page).xpath("//*[@data-candidate]/@data-candidate") == [story.id], "found by its address, without a search"
+    assert tree(page).xpath("//*[@data-candidate]/@data-candidate") == [story.id], "found by its URL"
     answer = client.post(f"{place}/fold", data={"story": story.id})
     moved = shelf.article(other.head.id)
     assert moved is not None
@@ -244,7 +244,7 @@ def test_category_is_set_and_undone(client: httpx.Client, shelf: Store) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     before = shelf.article(id)
     assert before is not None
-    way = undo_url(client, client.post(f"{here(shelf, id)}/category", data={"category": "桥梁"}))
+    way = undo_url(client, client.post(f"{version_url(shelf, id)}/category", data={"category": "桥梁"}))
     given = shelf.article(id)
     assert given is not None
     assert (given.category, given.category_by) == ("桥梁", "editor")
@@ -254,7 +254,7 @@ def test_category_is_set_and_undone(client: httpx.Client, shelf: Store) -> None:
     assert back is not None
     assert back.category == before.category
     assert back.category_by != "editor"
-    assert client.post(f"{here(shelf, id)}/category?by=somebody", data={"category": "x"}).status_code == 422
+    assert client.post(f"{version_url(shelf, id)}/category?by=somebody", data={"category": "x"}).status_code == 422
 
 
 def test_articles_are_hidden_and_shown_in_bulk(client: httpx.Client, shelf: Store) -> None:
@@ -292,7 +292,7 @@ def test_bulk_change_is_undone(client: httpx.Client, shelf: Store, do: str) -> N
     assert taken.headers["location"] == "/articles?show=all"
     assert "3 篇文章恢复原状" in client.get(taken.headers["location"]).text
     assert state() == before
-    assert "0 篇" in client.get(client.post(back).headers["location"]).text, "once is enough"
+    assert "0 篇" in client.get(client.post(back).headers["location"]).text, "a second undo changes nothing"
     assert client.post("/articles/undo/0123456789abcdef").status_code == 404
 
 
@@ -323,7 +323,7 @@ def test_headlines_of_versions_are_compared(client: httpx.Client, shelf: Store, 
     one, other = (newsroom.article(title, newsroom.BRIDGE + tail, site=site) for title, tail, site in (
         ("河湾大桥今日通车", "甲" * 50, "甲报"), ("河湾大桥建成通车", "甲" * 50, "乙报")))  # fmt: skip
     first, second = newsroom.write(shelf, one, other, same="bridge-of-today")
-    page = tree(client.get(here(shelf, first)))
+    page = tree(client.get(version_url(shelf, first)))
     compared = page.xpath("//details[contains(@class, 'headlines')]//dd")
     assert second
     assert "河湾大桥[删去：今日][加入：建成]通车" in [pieces.text_content() for pieces in compared]
@@ -353,7 +353,7 @@ def test_hidden_story_disappears_from_similar_stories(serve: Any, shelf: Store, 
 
 def test_old_url_of_moved_article_redirects(client: httpx.Client, shelf: Store, story: Any) -> None:
     other = next(one for one in shelf.stories(StoryFilter(limit=200)).stories if one.id != story.id and one.count == 1)
-    assert other.id == other.head.id, "a story is called as the article that began it"
+    assert other.id == other.head.id, "a story has the id of its first article"
     client.post(f"/story/{other.id}/{other.head.id}/fold", data={"story": story.id})
     answer = client.get(f"/story/{other.id}/{other.head.id}/edit", params={"revision": "1"})
     assert answer.headers["location"] == f"/story/{story.id}/{other.head.id}/edit?revision=1"
@@ -362,7 +362,7 @@ def test_old_url_of_moved_article_redirects(client: httpx.Client, shelf: Store, 
 
 def test_unavailable_search_is_reported(serve: Any, shelf: Store) -> None:
     client = serve(shelf, Away(), role="editor")
-    place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
+    place = version_url(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     answer = client.get(f"{place}/fold")
     assert answer.status_code == 503
     assert "搜索暂时不可用" in answer.text
@@ -388,7 +388,7 @@ def test_fold_page_suggests_nearest_stories(serve: Any, shelf: Store, newsroom: 
     with closing(open_index(f"sqlite:///{tmp_path / 'near.db'}")) as index:
         index.follow(shelf)
         for client in (serve(shelf, index, role="editor"), serve(shelf, role="editor")):
-            page = tree(client.get(f"{here(shelf, one)}/fold"))
+            page = tree(client.get(f"{version_url(shelf, one)}/fold"))
             assert page.xpath("//ol[@class='candidates']/li/@data-candidate")[:1] == [other], page.xpath("string(//ol)")
             assert "最相近的报道" in page.text_content()
             assert "没有找到其他报道" not in page.text_content()
@@ -416,4 +416,4 @@ def test_articles_are_found_by_words_topic_and_time(serve: Any, shelf: Store, ne
             assert len(days) > 1
         page = tree(indexed.get("/articles", params={"topic": "旅游"}))
         assert page.xpath("//select[@name='topic'][@id='of-topic']/option[@selected]/text()") == ["旅游"]
-        assert not page.xpath("//input[@name='category']"), "categories are chosen"
+        assert not page.xpath("//input[@name='category']"), "the category is selected from a list"

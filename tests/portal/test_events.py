@@ -73,9 +73,9 @@ def test_event_page_has_timeline_and_first_report(client: httpx.Client) -> None:
     ]  # fmt: skip
     assert "最早报道：站点0" in page
     assert "归入依据：青河 · 垮塌" in page
-    assert "发布日期" in page, "the third text names no day"
+    assert "发布日期" in page, "the third text has no date"
     assert EVIL not in page
-    assert "置顶" not in page, "readers are not shown what editors may do"
+    assert "置顶" not in page, "readers see no buttons of editors"
 
 
 def test_story_shows_its_event_and_neighbours(client: httpx.Client, shelf: Store) -> None:

@@ -30,7 +30,7 @@ def read(content: bytes) -> Any:
         return feedparser.parse(content)
 
 
-def nasty() -> Feed:
+def hostile_feed() -> Feed:
     entry = Entry(
         "urn:x:1",
         NASTY,
@@ -50,7 +50,7 @@ def nasty() -> Feed:
 
 @pytest.mark.parametrize("write", [rss, atom])
 def test_illegal_characters_keep_feed_well_formed(write: Any) -> None:
-    content = write(nasty())
+    content = write(hostile_feed())
     etree.fromstring(content)
     found = read(content)
     assert not found.bozo
@@ -63,7 +63,7 @@ def test_illegal_characters_keep_feed_well_formed(write: Any) -> None:
 
 
 def test_json_feed_has_fields_of_version_1_1() -> None:
-    told = json.loads(json_feed(nasty()))
+    told = json.loads(json_feed(hostile_feed()))
     assert told["version"] == "https://jsonfeed.org/version/1.1"
     [item] = told["items"]
     assert {"id", "url", "title", "content_html", "date_published", "authors", "tags", "language"} <= set(item)
@@ -188,4 +188,4 @@ def test_lists_link_to_their_exports(client: httpx.Client) -> None:
     files = page.xpath("//a[@download]/@href")
     assert [address.partition("?")[0].rpartition(".")[2] for address in files] == ["csv", "jsonl"]
     rows = list(csv.DictReader(StringIO(client.get(files[0]).content.decode("utf-8-sig"))))
-    assert {row["site"] for row in rows} == {"晨光网"}, "as narrowed as the list"
+    assert {row["site"] for row in rows} == {"晨光网"}, "the export has the filters of the list"

@@ -31,7 +31,7 @@ def reader(serve, shelf: Store) -> httpx.Client:
     return client
 
 
-def look(client: httpx.Client, article: str, places: list[int]) -> None:
+def record_view(client: httpx.Client, article: str, places: list[int]) -> None:
     assert client.post("/seen", content=json.dumps({"article": article, "places": places}), headers=OWN).status_code == 204
 
 
@@ -64,7 +64,7 @@ def test_seen_stories_are_excluded_and_used_for_reasons(reader: httpx.Client, sh
     shelf.readers.bring(views, now=newsroom.NOW)
     fit(shelf, newsroom.NOW)
     for story in seen:
-        look(reader, story, list(range(1, 10)))
+        record_view(reader, story, list(range(1, 10)))
     found = items(reader)
     assert found
     assert not {f"/story/{story}" for story in seen} & {address for address, _ in found}
@@ -74,13 +74,13 @@ def test_seen_stories_are_excluded_and_used_for_reasons(reader: httpx.Client, sh
 
 
 def test_offers_are_counted_daily_with_opened_stories(serve, reader: httpx.Client, shelf: Store) -> None:
-    look(reader, shelf.made["album-bridge"], [1, 2])
+    record_view(reader, shelf.made["album-bridge"], [1, 2])
     for _ in range(3):
         found = items(reader)
     (month,) = shelf.readers.months(alpha=0.532)
     assert len(found) <= month.offered <= len(found) + 5
     story = found[0][0].removeprefix("/story/")
-    look(reader, story, list(range(1, 20)))
+    record_view(reader, story, list(range(1, 20)))
     (month,) = shelf.readers.months(alpha=0.532)
     assert (month.opened, month.liked) == (1, 1)
     text = serve(shelf, role="editor").get("/monitor/reading").text
@@ -90,7 +90,7 @@ def test_offers_are_counted_daily_with_opened_stories(serve, reader: httpx.Clien
 
 @pytest.mark.parametrize("headers", [{"dnt": "1"}, {"sec-gpc": "1"}, {"cookie": "profile=off"}, {"sec-purpose": "prefetch"}])
 def test_readers_who_opt_out_are_not_counted(reader: httpx.Client, shelf: Store, headers: dict[str, str]) -> None:
-    look(reader, shelf.made["album-bridge"], [1, 2])
+    record_view(reader, shelf.made["album-bridge"], [1, 2])
     kept = f"; reader={reader.cookies['reader']}"
     headers = {**headers, "cookie": headers["cookie"] + kept if "cookie" in headers else kept[2:]}
     assert reader.get("/for-you", headers=headers).status_code == 200
@@ -102,7 +102,7 @@ def test_front_page_and_stories_recommend_to_known_readers(reader: httpx.Client,
     for path in ("/", f"/story/{shelf.made['bridge']}"):
         assert "for-you-name" not in reader.get(path).text
         assert "further-name" not in reader.get(path).text
-    look(reader, shelf.made["album-bridge"], [1, 2, 3])
+    record_view(reader, shelf.made["album-bridge"], [1, 2, 3])
     assert len(items(reader, "/", "//section[contains(@class, 'chosen-for')]")) == 4
     for story in ("bridge", "album-broken"):
         found = items(reader, f"/story/{shelf.made[story]}", "//section[contains(@class, 'further')]")
@@ -135,7 +135,7 @@ def test_monthly_figures_are_cached_for_a_minute(serve, shelf: Store, monkeypatc
     client = serve(shelf, role="editor")
     client.headers.update(PERSON)
     assert 'data-month="2026-05"' not in client.get("/monitor/reading").text
-    look(client, shelf.made["album-bridge"], [1])
+    record_view(client, shelf.made["album-bridge"], [1])
     assert 'data-month="2026-05"' not in client.get("/monitor/reading").text
     clock[0] = 61.0
     assert 'data-month="2026-05"' in client.get("/monitor/reading").text
@@ -175,7 +175,7 @@ def test_monitor_shows_months_and_training(serve, shelf: Store, newsroom: Module
     assert rows == {"2026-02": "1", "2026-03": "2", "2026-04": "1", "2026-05": "3"}
     facts = page.xpath("string(//dl[@class='facts'])")
     assert f"看过多少算喜欢{made.facts['alpha']:.1%}" in " ".join(facts.split())
-    assert not set("αλ") & set(facts), "in words"
+    assert not set("αλ") & set(facts), "parameters have descriptive labels"
     assert facts.index("学习的点击数") < facts.index("读者") < facts.index("计算方式")
     assert "uPlot" in client.get("/monitor/reading").text
     assert "uPlot" not in client.get("/runs").text

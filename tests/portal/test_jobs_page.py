@@ -80,7 +80,7 @@ def test_crawl_of_another_process_is_stopped(editor: httpx.Client, records: Reco
         assert 'data-state="running"' in editor.get("/jobs").text
         assert "采集正在结束" in editor.post("/jobs/crawl3/cancel", data={"back": "/jobs"}, follow_redirects=True).text
         assert crawl.wait(600) in (-signal.SIGINT, 1)
-    assert editor.get("/api/v1/jobs/crawl3").json()["state"] == "lost", "who ran it would have written how it ended"
+    assert editor.get("/api/v1/jobs/crawl3").json()["state"] == "lost", "the outcome would be written by the process that started it"
     assert editor.delete("/api/v1/jobs/crawl3").status_code == 404
 
 

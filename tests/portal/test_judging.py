@@ -20,13 +20,13 @@ def test_previous_health_is_returned_while_it_is_recomputed(store: Store) -> Non
     portal = Portal(store, None, known, open_accounts("sqlite://"), lambda: NOW)
     first = portal.health()
     assert [one.source.key for one in first] == ["feed:甲"]
-    assert portal.health() is first, "not judged for every reader"
+    assert portal.health() is first, "cached for all readers"
     portal.judging._until = monotonic() - 1
     found: list[Any] = []
     with portal.judging._lock:  # another thread recomputes it
         other = Thread(target=lambda: found.append(portal.health()), daemon=True)
         other.start()
         other.join(600)
-    assert len(found) == 1, "nobody waits for him"
+    assert len(found) == 1, "readers do not wait for the computation"
     assert found[0] is first
-    assert portal.health() is not first, "they are judged anew by the next"
+    assert portal.health() is not first, "the next reader recomputes it"

@@ -25,7 +25,7 @@ def test_catalogue_has_exactly_the_used_messages(language: str, messages: Module
     used = {*messages.messages(PORTAL), *titles, *(one for one in SENTENCES.values() if WORDS.search(PARAM.sub("", one)))}
     translated = {message.id: message for message in whole if message.id}
     assert not used - set(translated), "messages without a translation: add them to the .po file"
-    assert not set(translated) - used, "translations nobody uses: remove them from the .po file"
+    assert not set(translated) - used, "unused translations: remove them from the .po file"
     for message in translated.values():
         strings = message.string if isinstance(message.string, tuple) else (message.string,)
         assert all(strings), f"not translated: {message.id}"

@@ -27,7 +27,7 @@ WORDS = {
 }
 
 
-def rows(number: int) -> list[dict[str, str]]:
+def labelled_rows(number: int) -> list[dict[str, str]]:
     made = []
     for label, words in WORDS.items():
         for at in range(number):
@@ -50,20 +50,20 @@ def editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path) -> 
     return serve(store, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
 
 
-def filled(store: Store, number: int = 40) -> None:
+def fill_corpus(store: Store, number: int = 40) -> None:
     from datetime import UTC, datetime
 
-    documents = [NewDocument(row["label"], row["text"], row["title"]) for row in rows(number)]
+    documents = [NewDocument(row["label"], row["text"], row["title"]) for row in labelled_rows(number)]
     store.corpora.add("新闻", documents, source="imported", now=datetime(2026, 5, 1, tzinfo=UTC))
 
 
-def sent(content: bytes, called: str = "a.jsonl") -> dict[str, tuple[str, bytes, str]]:
+def upload(content: bytes, called: str = "a.jsonl") -> dict[str, tuple[str, bytes, str]]:
     return {"file": (called, content, "application/octet-stream")}
 
 
 def test_upload_adds_all_documents(editor: httpx.Client, store: Store) -> None:
-    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows(3))
-    answer = editor.post("/corpora/upload", data={"name": "新闻"}, files=sent(lines.encode()))
+    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in labelled_rows(3))
+    answer = editor.post("/corpora/upload", data={"name": "新闻"}, files=upload(lines.encode()))
     assert answer.status_code == 303
     found = store.corpora.find("新闻")
     assert found is not None
@@ -74,28 +74,28 @@ def test_upload_adds_all_documents(editor: httpx.Client, store: Store) -> None:
     table = "label,text\n体育,球赛消息\n"
     assert (
         editor.post(
-            "/corpora/upload", data={"name": "新闻", "encoding": "gb18030"}, files=sent(table.encode("gb18030"), "b.CSV")
+            "/corpora/upload", data={"name": "新闻", "encoding": "gb18030"}, files=upload(table.encode("gb18030"), "b.CSV")
         ).status_code
         == 303
     )
-    assert "球赛消息" in editor.get("/corpora/新闻").text, "a text without a title"
+    assert "球赛消息" in editor.get("/corpora/新闻").text, "a document without a title"
     assert editor.accounts.trail.entries()[0].action == "corpus.upload"  # type: ignore[attr-defined]
 
 
 def test_invalid_upload_is_refused_with_line_errors(editor: httpx.Client, store: Store) -> None:
     lines = b'{"text": "a", "label": "x"}\n{broken\n{"text": "b"}\n<script>alert(1)</script>\n'
-    answer = editor.post("/corpora/upload", data={"name": "新闻"}, files=sent(lines, "<img src=x>.jsonl"))
+    answer = editor.post("/corpora/upload", data={"name": "新闻"}, files=upload(lines, "<img src=x>.jsonl"))
     assert answer.status_code == 422
     for line in (2, 3, 4):
         assert f"第 {line} 行：" in answer.text
     assert "<script>alert" not in answer.text
     assert store.corpora.find("新闻") is None
-    assert "第 1 行：字符不是 utf-8" in editor.post("/corpora/upload", data={"name": "x"}, files=sent("新".encode("gb18030"))).text
+    assert "第 1 行：字符不是 utf-8" in editor.post("/corpora/upload", data={"name": "x"}, files=upload("新".encode("gb18030"))).text
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "x" * 300])
 def test_corpus_name_is_required(editor: httpx.Client, store: Store, name: str) -> None:
-    assert editor.post("/corpora/upload", data={"name": name}, files=sent(b"{}")).status_code == 422
+    assert editor.post("/corpora/upload", data={"name": name}, files=upload(b"{}")).status_code == 422
     assert store.corpora.all() == []
 
 
@@ -104,7 +104,8 @@ def test_upload_requires_file_and_same_origin(editor: httpx.Client, store: Store
     assert editor.post("/corpora/upload", data={"name": "a"}).status_code == 422
     assert editor.post("/corpora/upload", data={"name": "a", "file": "x"}, files={"other": ("a", b"", "")}).status_code == 422
     assert (
-        editor.post("/corpora/upload", data={"name": "a"}, files=sent(good), headers={"origin": "https://evil.example"}).status_code == 403
+        editor.post("/corpora/upload", data={"name": "a"}, files=upload(good), headers={"origin": "https://evil.example"}).status_code
+        == 403
     )
     assert editor.post("/corpora/upload", content=b"no boundary", headers={"content-type": "multipart/form-data"}).status_code == 400
     assert store.corpora.all() == []
@@ -124,25 +125,25 @@ def test_upload_is_limited_in_size(editor: httpx.Client, store: Store) -> None:
     answer = editor.post("/corpora/upload", content=pieces(), headers={"content-type": "multipart/form-data; boundary=x"})
     assert answer.status_code == 413
     assert "最多 64 MB" in answer.text
-    declared = editor.post("/corpora/upload", data={"name": "a"}, files=sent(line * (MAX_FILE // len(line) + 10)))
+    declared = editor.post("/corpora/upload", data={"name": "a"}, files=upload(line * (MAX_FILE // len(line) + 10)))
     assert declared.status_code == 413
     assert store.corpora.all() == []
 
 
 @pytest.mark.parametrize("role", ["reader", None])
 def test_corpora_require_an_editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, role: str | None) -> None:
-    filled(store)
+    fill_corpus(store)
     client = serve(store, None, load(tmp_path / "sources.yaml"), role=role, reread_every=0)
     client.headers["origin"] = str(client.base_url).rstrip("/")
     for path in ("/corpora", "/corpora/新闻", "/corpora/新闻/export.jsonl", "/models", "/models/新闻"):
         assert client.get(path).status_code in (303, 403), path
-    assert client.post("/corpora/upload", data={"name": "a"}, files=sent(b'{"text": "a", "label": "x"}\n')).status_code in (303, 401, 403)
+    assert client.post("/corpora/upload", data={"name": "a"}, files=upload(b'{"text": "a", "label": "x"}\n')).status_code in (303, 401, 403)
     assert client.post("/corpora/新闻/delete", data=GO).status_code in (303, 401, 403)
     assert [one.name for one in store.corpora.all()] == ["新闻"]
 
 
 def test_editors_label_is_stored(editor: httpx.Client, store: Store) -> None:
-    filled(store, 3)
+    fill_corpus(store, 3)
     page = editor.get("/corpora/新闻?label=体育").text
     id = re.findall(r'name="id" value="(\w+)"', page)[0]
     assert editor.post("/corpora/新闻/label", data={"id": id, "label": "财经", "shown": "体育"}).status_code == 303
@@ -158,15 +159,15 @@ def test_editors_label_is_stored(editor: httpx.Client, store: Store) -> None:
 
 
 def test_export_round_trip(editor: httpx.Client, store: Store) -> None:
-    filled(store, 3)
+    fill_corpus(store, 3)
     lines = editor.get("/corpora/新闻/export.jsonl").content
-    assert editor.post("/corpora/upload", data={"name": "again"}, files=sent(lines)).status_code == 303
+    assert editor.post("/corpora/upload", data={"name": "again"}, files=upload(lines)).status_code == 303
     texts = [{document.text: document.label.label for document in store.corpora.documents(name)} for name in ("新闻", "again")]
     assert texts[0] == texts[1]
 
 
 def test_corpus_is_deleted_after_confirmation(editor: httpx.Client, store: Store) -> None:
-    filled(store, 3)
+    fill_corpus(store, 3)
     assert "6 篇" in editor.get("/corpora/新闻/delete").text
     assert store.corpora.find("新闻") is not None
     assert editor.post("/corpora/新闻/delete", data=GO).status_code == 303
@@ -177,7 +178,7 @@ def test_corpus_is_deleted_after_confirmation(editor: httpx.Client, store: Store
 def test_model_pages_show_scores_errors_and_words(editor: httpx.Client, store: Store) -> None:
     from datetime import UTC, datetime
 
-    filled(store)
+    fill_corpus(store)
     for _ in range(2):
         train_corpus(store, "新闻", "chi_cosine", share=0.3, now=lambda: datetime(2026, 5, 2, tzinfo=UTC))
     assert "第 2 版" in editor.get("/models").text
@@ -205,7 +206,7 @@ def test_model_pages_show_scores_errors_and_words(editor: httpx.Client, store: S
 
 @pytest.mark.slow
 def test_training_job_stores_a_model(editor: httpx.Client, store: Store) -> None:
-    filled(store)
+    fill_corpus(store)
     assert editor.post("/models/新闻/train", data={"algorithm": "no such"}).status_code == 400
     assert editor.post("/models/none/train", data={"algorithm": "linear"}).status_code == 404
     assert editor.post("/models/新闻/train", data={"algorithm": "linear"}).status_code == 303
@@ -220,7 +221,7 @@ def test_training_job_stores_a_model(editor: httpx.Client, store: Store) -> None
 
 @pytest.mark.slow
 def test_cancelled_training_stores_nothing(editor: httpx.Client, store: Store) -> None:
-    filled(store)
+    fill_corpus(store)
     editor.post("/models/新闻/train", data={"algorithm": "linear"})
     id = re.findall(r'id="job-(\w+)"', editor.get("/models/新闻").text)[0]
     editor.post(f"/jobs/{id}/cancel", data={"back": "/models/新闻"})

@@ -51,7 +51,7 @@ def titles(page: lxml_html.HtmlElement) -> list[str]:
     return [node.text_content().strip() for node in page.xpath("//main//*[contains(@class, 'headline')]")]
 
 
-def press(client: httpx.Client, name: str, value: str, back: str = "/latest") -> httpx.Response:
+def send_mark(client: httpx.Client, name: str, value: str, back: str = "/latest") -> httpx.Response:
     return client.post("/marks", data={name: value, "next": back}, headers=HTML)
 
 
@@ -68,16 +68,16 @@ def test_marks_are_shown_and_changed_in_every_list(reader: httpx.Client, ids: di
         reader.cookies.set("boards", "ranked")
     path = path.format(bridge=bridge)
     assert button(page_of(reader, path), bridge, "star") == ("star", "false")
-    assert press(reader, "star", bridge, path).headers["location"] == quote(path, safe="/?=")
-    assert press(reader, "read", bridge, path).status_code == 303
+    assert send_mark(reader, "star", bridge, path).headers["location"] == quote(path, safe="/?=")
+    assert send_mark(reader, "read", bridge, path).status_code == 303
     page = page_of(reader, path)
     assert button(page, bridge, "star") == ("unstar", "true")
     assert button(page, bridge, "tick") == ("unread", "true")
     if not path.startswith("/story"):
         [dimmed] = page.xpath(f"(//*[contains(@class, 'read') and .//a[contains(@href, '{bridge}')]])[1]")
         assert "read" in dimmed.get("class").split()
-    press(reader, "unstar", bridge)
-    press(reader, "unread", bridge)
+    send_mark(reader, "unstar", bridge)
+    send_mark(reader, "unread", bridge)
     assert button(page_of(reader, path), bridge, "star") == ("star", "false")
 
 
@@ -85,7 +85,7 @@ def test_marks_require_sign_in(serve, store: Store, ids: dict[str, str]) -> None
     client = serve(store)
     assert not page_of(client, "/latest").xpath("//*[@class='marks']|//form[@id='marks']")
     client.headers["origin"] = str(client.base_url)
-    answer = press(client, "star", ids["bridge"])
+    answer = send_mark(client, "star", ids["bridge"])
     assert (answer.status_code, answer.headers["location"]) == (303, "/login")
     assert client.get("/starred").headers["location"] == "/login?next=%2Fstarred"
     assert client.get("/searches").headers["location"] == "/login?next=%2Fsearches"
@@ -94,9 +94,9 @@ def test_marks_require_sign_in(serve, store: Store, ids: dict[str, str]) -> None
 def test_cross_site_and_invalid_marks_are_refused(reader: httpx.Client, ids: dict[str, str]) -> None:
     forged = reader.post("/marks", data={"star": ids["bridge"]}, headers={"origin": "https://evil.example"})
     assert forged.status_code == 403
-    assert press(reader, "star", "none").status_code == 404
-    assert press(reader, "like", ids["bridge"]).status_code == 400
-    assert press(reader, "star", ids["bridge"], "//evil.example").headers["location"] == "/"
+    assert send_mark(reader, "star", "none").status_code == 404
+    assert send_mark(reader, "like", ids["bridge"]).status_code == 400
+    assert send_mark(reader, "star", ids["bridge"], "//evil.example").headers["location"] == "/"
     assert reader.post("/marks/all?topic=没有", data={"next": "/"}).status_code == 404
     assert reader.get("/marks").status_code in (404, 405)
 
@@ -107,13 +107,13 @@ def test_script_requests_get_no_page(reader: httpx.Client, ids: dict[str, str], 
     monkeypatch.setattr(marks, "MAX_STARRED", 1)
     other = ids["沿江三省"]
     assert reader.post("/marks", data={"star": other}, headers=said).status_code == 409
-    assert press(reader, "star", other).status_code == 303
+    assert send_mark(reader, "star", other).status_code == 303
     assert "收藏已满" in page_of(reader, "/latest").text_content()
 
 
 def test_unread_filter_and_mark_all_read_with_undo(reader: httpx.Client, ids: dict[str, str]) -> None:
     every = titles(page_of(reader, "/topic/旅游"))
-    press(reader, "read", ids["bridge"])
+    send_mark(reader, "read", ids["bridge"])
     left = titles(page_of(reader, "/topic/旅游?show=unread"))
     assert len(left) == len(every) - 1
     assert not any(title.startswith("云岭峡谷") for title in left)
@@ -146,9 +146,9 @@ def test_unread_filter_pages_past_read_stories(fresh: Store, serve, newsroom) ->
 def test_starred_stories_have_a_secret_feed(reader: httpx.Client, store: Store, ids: dict[str, str], newsroom) -> None:
     client, other = reader, next(story.id for story in store.stories(StoryFilter(limit=50)).stories if story.count == 1)
     assert "还没有收藏" in page_of(client, "/starred").text_content()
-    press(client, "star", other)
+    send_mark(client, "star", other)
     store.fold(other, ids["bridge"], reason="by hand", now=newsroom.NOW)
-    press(client, "star", ids["bridge"])
+    send_mark(client, "star", ids["bridge"])
     page = page_of(client, "/starred")
     assert len(titles(page)) == 1
     addresses = page.xpath("//p[@class='feeds']/a/@href")

@@ -101,16 +101,16 @@ def room(filled: Any, tmp_path_factory: pytest.TempPathFactory, newsroom: Module
 
 
 @asynccontextmanager
-async def over_stdio(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
+async def connect_stdio(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
     command = StdioServerParameters(command=sys.executable, args=["-c", PROGRAM, "mcp"], cwd=room.folder, env=environment(token))
     async with Client(command, read_timeout_seconds=600, mode="legacy") as client:  # the handshake of older clients
         yield client
 
 
 @asynccontextmanager
-async def over_forked_stdio(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
+async def connect_forked_stdio(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
     """Connect to a forked process, which has its imports done."""
-    assert token is not None, "what else the environment holds counts"
+    assert token is not None, "use connect_stdio to run without a token"
 
     @asynccontextmanager
     async def pipes() -> AsyncIterator[Any]:
@@ -124,7 +124,7 @@ async def over_forked_stdio(room: Newsroom, token: str | None) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def over_http(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
+async def connect_http(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
     headers = {"authorization": f"Bearer {token}"} if token else {}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=300) as http,
@@ -133,7 +133,7 @@ async def over_http(room: Newsroom, token: str | None) -> AsyncIterator[Client]:
         yield client
 
 
-TRANSPORTS = {"stdio": over_forked_stdio, "http": over_http, "process": over_stdio}
+TRANSPORTS = {"stdio": connect_forked_stdio, "http": connect_http, "process": connect_stdio}
 Task = Callable[["Assistant"], Awaitable[None]]
 
 

@@ -331,4 +331,4 @@ def test_monitor_pages_link_to_each_other(editor: httpx.Client) -> None:
         (here,) = document.xpath("//nav[@aria-label='监控']/a[@aria-current]")
         assert here.get("href") == page
         assert here.text == document.xpath("string(//h1)")
-    assert "captcha" not in editor.get("/monitor").text, "why pages failed stands on its own page"
+    assert "captcha" not in editor.get("/monitor").text, "failures have their own page"

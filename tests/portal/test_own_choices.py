@@ -35,12 +35,12 @@ def test_topics_are_chosen_and_ordered(client: httpx.Client) -> None:
     assert topics(front) == [every[2], every[0]]
     boards = [name.text_content().split()[0] for name in page(front).xpath("//section[@class='board']/h2")]
     assert boards == [every[2], every[0]]
-    assert client.get(f"/topic/{every[1]}").status_code == 200, "the others are there still"
+    assert client.get(f"/topic/{every[1]}").status_code == 200, "topics not chosen are still readable"
     settings = page(client.get("/settings"))
     assert settings.xpath("//input[@name='topic']/@value") == [every[2], every[0], every[1]]
     assert settings.xpath("//input[@name='topic' and @checked]/@value") == [every[2], every[0]]
     client.cookies.update(client.get("/settings", params={"topics": ""}).cookies)
-    assert topics(client.get("/")) == every, "none chosen: all"
+    assert topics(client.get("/")) == every, "without a choice all topics are shown"
     client.cookies.clear()
 
 
@@ -73,7 +73,7 @@ def test_preferences_follow_the_account(serve: Callable[..., httpx.Client], fres
         first.get("/settings", params={"theme": "dark", "lang": "en"})
     with httpx.Client(base_url=here, headers=headers, timeout=600) as third:
         sign_in(third)
-        assert third.cookies["reader"] == name, "the reading history comes along"
+        assert third.cookies["reader"] == name, "the reading history moves to the new browser"
         assert (third.cookies["theme"], third.cookies["lang"]) == ("dark", "en")
         assert 'data-theme="dark"' in third.get("/").text
     client.accounts.people.remove(person.id)  # type: ignore[attr-defined]

@@ -21,30 +21,30 @@ def tree(answer: httpx.Response, status: int = 200) -> lxml_html.HtmlElement:
     return lxml_html.document_fromstring(answer.content.decode("utf-8"))
 
 
-def said(page: lxml_html.HtmlElement, path: str) -> list[str]:
+def texts(page: lxml_html.HtmlElement, path: str) -> list[str]:
     return [" ".join(node.text_content().split()) for node in page.xpath(path)]
 
 
 def test_front_page_has_top_story_boards_topics_and_stream(client: httpx.Client, newsroom: ModuleType) -> None:
     page = tree(client.get("/"))
-    assert said(page, "//section[@class='lead']//h2") == ["今年首个台风生成，预计周五夜间影响东部沿海"]
-    assert [name.split(" ")[0] for name in said(page, "//section[@class='board']/h2")] == ["旅游", "人工智能", "新能源汽车"]
-    assert "今天" in said(page, "//h2[@class='day-name']")
-    assert said(tree(client.get("/latest")), "//h2[@class='day-name']")[:2] == ["今天", "昨天"]
-    assert "另有 4 家报道" in said(page, "//a[@class='others']")
+    assert texts(page, "//section[@class='lead']//h2") == ["今年首个台风生成，预计周五夜间影响东部沿海"]
+    assert [name.split(" ")[0] for name in texts(page, "//section[@class='board']/h2")] == ["旅游", "人工智能", "新能源汽车"]
+    assert "今天" in texts(page, "//h2[@class='day-name']")
+    assert texts(tree(client.get("/latest")), "//h2[@class='day-name']")[:2] == ["今天", "昨天"]
+    assert "另有 4 家报道" in texts(page, "//a[@class='others']")
     assert page.get("lang") == "zh-CN"
 
 
 def test_every_story_appears_once_in_the_stream(client: httpx.Client, newsroom: ModuleType) -> None:
-    titles = said(tree(client.get("/latest")), "//*[contains(@class,'headline')]")
+    titles = texts(tree(client.get("/latest")), "//*[contains(@class,'headline')]")
     assert len(titles) == len(set(titles)) == len(newsroom.STORIES) + 1
 
 
 def test_topic_page_lists_stories_by_day(client: httpx.Client) -> None:
     page = tree(client.get("/topic/旅游"))
-    assert said(page, "//h1") == ["旅游"]
-    assert said(page, "//h2[@class='day-name']") == ["今天", "昨天"]
-    assert [title[:4] for title in said(page, "//*[contains(@class,'headline')]")] == [
+    assert texts(page, "//h1") == ["旅游"]
+    assert texts(page, "//h2[@class='day-name']") == ["今天", "昨天"]
+    assert [title[:4] for title in texts(page, "//*[contains(@class,'headline')]")] == [
         "沿江三省",
         "海岛航线",
         "云岭峡谷",
@@ -55,8 +55,8 @@ def test_topic_page_lists_stories_by_day(client: httpx.Client) -> None:
 
 def test_hottest_order_starts_with_most_reported_story(client: httpx.Client) -> None:
     page = tree(client.get("/topic/旅游", params={"order": "hottest"}))
-    assert said(page, "//*[contains(@class,'headline')]")[0].startswith("云岭峡谷")
-    assert not said(page, "//h2[@class='day-name']")
+    assert texts(page, "//*[contains(@class,'headline')]")[0].startswith("云岭峡谷")
+    assert not texts(page, "//h2[@class='day-name']")
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_hottest_order_starts_with_most_reported_story(client: httpx.Client) -> 
 )
 def test_unknown_page_is_a_helpful_404(editor: httpx.Client, path: str) -> None:
     page = tree(editor.get(path), 404)
-    assert said(page, "//h1") == ["没有这个页面"]
+    assert texts(page, "//h1") == ["没有这个页面"]
     assert page.xpath("//main//a[@href='/']")
 
 
 def test_filters_narrow_a_list_and_are_removable(client: httpx.Client) -> None:
     page = tree(client.get("/latest", params={"site": "南江日报", "category": "财经"}))
-    assert said(page, "//*[contains(@class,'headline')]") == ["二手电动车怎么估价？行业首个电池健康标准征求意见"]
+    assert texts(page, "//*[contains(@class,'headline')]") == ["二手电动车怎么估价？行业首个电池健康标准征求意见"]
     assert [node.get("href") for node in page.xpath("//a[@class='chip']")] == [
         "/latest?category=%E8%B4%A2%E7%BB%8F",
         "/latest?site=%E5%8D%97%E6%B1%9F%E6%97%A5%E6%8A%A5",
@@ -84,7 +84,7 @@ def test_paging_covers_every_story_once(fresh: Store, serve, newsroom: ModuleTyp
     client, path, seen = serve(fresh), "/latest", []
     for _ in range(3):
         page = tree(client.get(path))
-        seen += said(page, "//*[contains(@class,'headline')]")
+        seen += texts(page, "//*[contains(@class,'headline')]")
         following = page.xpath("//a[@rel='next']/@href")
         path = following[0] if following else ""
     assert seen == [f"第{number}号快讯" for number in range(67)]
@@ -97,11 +97,11 @@ def test_invalid_cursor_is_ignored(client: httpx.Client) -> None:
 
 def test_story_page_content(client: httpx.Client, ids: dict[str, str]) -> None:
     page = tree(client.get(f"/story/{ids['bridge']}"))
-    assert said(page, "//article//h1") == ["云岭峡谷步行观景桥今日开放，首日八千张门票全部约满"]
-    meta = said(page, "//header[@class='story-head']//p[@class='meta']")[0]
+    assert texts(page, "//article//h1") == ["云岭峡谷步行观景桥今日开放，首日八千张门票全部约满"]
+    meta = texts(page, "//header[@class='story-head']//p[@class='meta']")[0]
     assert meta == "云岭晚报 2026-05-20 16:00 本报记者 约 1 分钟读完 另有 4 家报道 原文"
     assert len(page.xpath("//div[@class='body']/p")) == 5
-    assert said(page, "//figure/figcaption") == ["清晨的云岭峡谷步行观景桥。本报记者 摄", "游客在停留平台上辨认鸟类"]
+    assert texts(page, "//figure/figcaption") == ["清晨的云岭峡谷步行观景桥。本报记者 摄", "游客在停留平台上辨认鸟类"]
     assert page.xpath("//article//img/@loading") == ["lazy"] * 2
     assert page.xpath("//a[@class='button']/@href")[0].startswith("https://")
 
@@ -110,23 +110,23 @@ def test_keywords_link_to_search(fresh: Store, serve, newsroom: ModuleType) -> N
     story = replace(newsroom.article("桥通车了", "今天通车。"), keywords=("青溪大桥", "<b>R&D</b>"))
     id = fresh.article(newsroom.write(fresh, story)[0]).story_id
     page = tree(serve(fresh).get(f"/story/{id}"))
-    assert said(page, "//ul[@class='keywords']/li") == ["青溪大桥", "<b>R&D</b>"]
+    assert texts(page, "//ul[@class='keywords']/li") == ["青溪大桥", "<b>R&D</b>"]
     assert page.xpath("//ul[@class='keywords']//a/@href") == [f"/search?q={quote(word, safe='')}" for word in story.keywords]
 
 
 def test_versions_are_listed_with_fold_reason(client: httpx.Client, ids: dict[str, str]) -> None:
     page = tree(client.get(f"/story/{ids['bridge']}"))
-    rows = said(page, "//section[@id='versions']//li/p[@class='meta']")
+    rows = texts(page, "//section[@id='versions']//li/p[@class='meta']")
     assert rows[0] == "云岭晚报 2026-05-20 16:00 首发 正在阅读"
     assert rows[1] == "北地新闻 2026-05-20 16:30 正文相同"
     assert len(rows) == 5
-    assert said(page, "//section[@id='versions']/h2") == ["另有 4 家报道"]
-    assert said(page, "//section[@id='versions']/p[@class='meta']") == ["5 家媒体 · 均在 2 小时内"]
+    assert texts(page, "//section[@id='versions']/h2") == ["另有 4 家报道"]
+    assert texts(page, "//section[@id='versions']/p[@class='meta']") == ["5 家媒体 · 均在 2 小时内"]
 
 
 def test_each_version_has_a_page_linking_to_the_original(client: httpx.Client, ids: dict[str, str]) -> None:
     page = tree(client.get(f"/story/{ids['bridge']}/{ids['repost']}"))
-    assert said(page, "//header[@class='story-head']//p[@class='meta']")[0].startswith("北地新闻")
+    assert texts(page, "//header[@class='story-head']//p[@class='meta']")[0].startswith("北地新闻")
     assert page.xpath("//p[@class='note']/a/@href") == [f"/story/{ids['bridge']}"]
     assert len(page.xpath("//div[@class='body']/p")) == 6  # without stored HTML the text is shown in paragraphs
 
@@ -141,11 +141,11 @@ def test_next_and_previous_links_walk_through_a_topic(client: httpx.Client) -> N
     path, walked = tree(client.get("/topic/旅游")).xpath("//*[contains(@class,'headline')]/a/@href")[0], []
     while path:
         page = tree(client.get(path))
-        walked.append(said(page, "//article//h1")[0][:4])
+        walked.append(texts(page, "//article//h1")[0][:4])
         path = next(iter(page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='next']/@href")), None)
     assert walked == ["沿江三省", "海岛航线", "云岭峡谷", "山城夜市", "草原列车"]
     back = page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='prev']/@href")[0]
-    assert said(tree(client.get(back)), "//article//h1")[0].startswith("山城夜市")
+    assert texts(tree(client.get(back)), "//article//h1")[0].startswith("山城夜市")
 
 
 def test_next_links_cover_stories_of_the_same_time(fresh: Store, serve, newsroom: ModuleType) -> None:
@@ -156,7 +156,7 @@ def test_next_links_cover_stories_of_the_same_time(fresh: Store, serve, newsroom
     walked: list[str] = []
     while path and len(walked) < 9:
         page = tree(client.get(path))
-        walked += said(page, "//article//h1")
+        walked += texts(page, "//article//h1")
         path = next(iter(page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='next']/@href")), None)
     assert sorted(walked) == [f"同刻{number}" for number in range(5)]
 
@@ -168,8 +168,8 @@ def test_earlier_revisions_are_shown_with_differences(fresh: Store, serve, newsr
     client = serve(fresh)
     assert "1 份此前的文本" in client.get(f"/story/{made}").text
     page = tree(client.get(f"/story/{made}/{made}/revisions"))
-    assert said(page, "//details//h2") == ["[删去：初稿][加入：改后]标题", "初稿标题"]
-    assert said(page, "//details[2]//div[@class='compared']") == ["初稿的正文" * 20]
+    assert texts(page, "//details//h2") == ["[删去：初稿][加入：改后]标题", "初稿标题"]
+    assert texts(page, "//details[2]//div[@class='compared']") == ["初稿的正文" * 20]
 
 
 def test_empty_portal_names_the_command(fresh: Store, serve) -> None:
@@ -201,8 +201,8 @@ def test_crawl_without_network_is_reported(fresh: Store, serve, newsroom: Module
 def test_run_report_has_consistent_totals(editor: httpx.Client, newsroom: ModuleType) -> None:
     [link] = tree(editor.get("/runs")).xpath("//tbody//th/a/@href")
     page = tree(editor.get(link))
-    assert "取回 108 个页面，其中 101 个读出了正文（93.5%）" in said(page, "//p[@class='plain']")[0]
-    assert said(page, "//tr[@class='total']/*") == [
+    assert "取回 108 个页面，其中 101 个读出了正文（93.5%）" in texts(page, "//p[@class='plain']")[0]
+    assert texts(page, "//tr[@class='total']/*") == [
         "合计",
         "10",
         "0",
@@ -220,7 +220,7 @@ def test_run_report_has_consistent_totals(editor: httpx.Client, newsroom: Module
         "89.4%",
         "3:38",
     ]
-    assert said(page, "//ul[@class='failures']/li")[0] == "4 × 页面中没有找到正文 too-short"
+    assert texts(page, "//ul[@class='failures']/li")[0] == "4 × 页面中没有找到正文 too-short"
 
 
 def test_language_is_chosen_by_header_query_and_cookie(client: httpx.Client) -> None:
@@ -238,7 +238,7 @@ def test_preferences_are_stored_in_cookies(client: httpx.Client) -> None:
     assert answer.headers["set-cookie"].startswith("theme=dark;")
     page = tree(client.get("/settings", headers={"cookie": "theme=dark; size=large; font=comic"}))
     assert (page.get("data-theme"), page.get("data-size"), page.get("data-font")) == ("dark", "large", "serif")
-    assert said(page, "//button[@aria-pressed='true']") == ["深色", "宋体", "大", "中文", "原文", "最新"]
+    assert texts(page, "//button[@aria-pressed='true']") == ["深色", "宋体", "大", "中文", "原文", "最新"]
 
 
 def test_health_reports_index_lag(client: httpx.Client, store: Store) -> None:

@@ -197,7 +197,7 @@ def test_front_page_has_a_row_of_photo_stories(wall: httpx.Client, client: httpx
     front = page(wall, "/")
     above = set(front.xpath("//section[@class='lead' or @class='hottest']//*[contains(@class, 'headline')]/a/@href"))
     row = front.xpath("//section[@aria-labelledby='photos-name']//h3/a/@href")
-    assert row == [story for story in best if story not in above][:5], "the best that do not stand above"
+    assert row == [story for story in best if story not in above][:5], "the best that are not shown above"
     assert "photos.css" not in client.get("/").text  # not loaded by portals without photo stories
 
 

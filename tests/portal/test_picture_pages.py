@@ -244,23 +244,23 @@ def test_unwritable_folder_disables_only_caching(serve: Any, fresh: Store, publi
 # the cache folder
 
 
-def filled(cache: PictureCache, number: int, size: int = 10_000, begin: int = 0) -> None:
+def fill_cache(cache: PictureCache, number: int, size: int = 10_000, begin: int = 0) -> None:
     for one in range(begin, begin + number):
         assert cache.put(f"{one:04d}.full.jpg", bytes([one % 251 + 1]) * size)
 
 
-def total(cache: PictureCache) -> int:
+def total_size(cache: PictureCache) -> int:
     return sum(one.size for one in cache.files())
 
 
 def test_least_recently_used_files_are_removed_first(tmp_path: Path) -> None:
     cache = PictureCache(tmp_path, 1_000_000)
-    filled(cache, 60)
+    fill_cache(cache, 60)
     for place, one in enumerate(sorted(cache.files(), key=lambda one: one.path.name)):
         os.utime(one.path, (1_000_000 + place, 1_000_000 + place))
     assert cache.get("0000.full.jpg") is not None  # now the most recently used
-    filled(cache, 60, begin=100)
-    assert total(cache) <= 1_000_000
+    fill_cache(cache, 60, begin=100)
+    assert total_size(cache) <= 1_000_000
     assert cache.get("0000.full.jpg") is not None
     assert cache.get("0001.full.jpg") is None
     assert cache.get("0159.full.jpg") == bytes([160]) * 10_000
@@ -270,9 +270,9 @@ def test_two_processes_respect_the_size_limit(tmp_path: Path) -> None:
     one, other = PictureCache(tmp_path, 1_000_000), PictureCache(tmp_path, 1_000_000)
     most = 0
     for number in range(0, 300, 3):
-        filled(one, 3, begin=number)
-        filled(other, 3, begin=1000 + number)
-        most = max(most, total(one))
+        fill_cache(one, 3, begin=number)
+        fill_cache(other, 3, begin=1000 + number)
+        most = max(most, total_size(one))
     assert 700_000 < most <= 1_000_000
 
 
@@ -332,7 +332,7 @@ def test_killed_writer_leaves_no_partial_file(tmp_path: Path) -> None:
 
 def test_cache_is_cleared(tmp_path: Path) -> None:
     cache = PictureCache(tmp_path, 1_000_000)
-    filled(cache, 5, size=100)
+    fill_cache(cache, 5, size=100)
     assert cache.clear() == (5, 500)
     assert cache.clear() == (0, 0)
 
@@ -343,7 +343,7 @@ def test_foreign_files_in_the_folder_are_kept(tmp_path: Path) -> None:
     (album / "beach.jpg").write_bytes(b"x" * 900_000)
     os.utime(album / "beach.jpg", (1, 1))
     cache = PictureCache(tmp_path, 1_000_000)
-    filled(cache, 120)
+    fill_cache(cache, 120)
     assert cache.clear()[0] > 50
     assert (album / "beach.jpg").stat().st_size == 900_000
 

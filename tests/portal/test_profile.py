@@ -26,38 +26,38 @@ def reader(serve, shelf: Store) -> httpx.Client:
     return client
 
 
-def look(client: httpx.Client, article: object, places: object, **headers: str) -> httpx.Response:
+def record_view(client: httpx.Client, article: object, places: object, **headers: str) -> httpx.Response:
     body = json.dumps({"article": article, "places": places})
     return client.post("/seen", content=body, headers={**OWN, "content-type": "application/json", **headers})
 
 
-def kept(store: Store) -> list[Any]:
+def stored_views(store: Store) -> list[Any]:
     return list(store.readers.views())
 
 
 def test_seen_images_are_recorded_under_a_random_id(reader: httpx.Client, shelf: Store) -> None:
-    answer = look(reader, shelf.made["album-bridge"], [1, 2, 5])
+    answer = record_view(reader, shelf.made["album-bridge"], [1, 2, 5])
     assert answer.status_code == 204
     cookie = answer.headers["set-cookie"]
     name = re.match(r"reader=([0-9a-f]{32});", cookie)[1]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
-    look(reader, shelf.made["album-bridge"], [2, 3])
-    (view,) = kept(shelf)
+    record_view(reader, shelf.made["album-bridge"], [2, 3])
+    (view,) = stored_views(shelf)
     assert (view.reader, view.story, view.seen, view.pictures) == (name, shelf.made["album-bridge"], 4, 9)
 
 
 def test_article_counts_as_one_image(reader: httpx.Client, shelf: Store) -> None:
-    look(reader, shelf.made["bridge"], [1])
-    (view,) = kept(shelf)
+    record_view(reader, shelf.made["bridge"], [1])
+    (view,) = stored_views(shelf)
     assert (view.seen, view.pictures) == (1, 1)
     assert "已读" in reader.get("/profile").text
 
 
 def test_two_browsers_are_two_readers(serve, shelf: Store) -> None:
     for client in (serve(shelf), serve(shelf)):
-        look(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"})
-    assert len({view.reader for view in kept(shelf)}) == 2
+        record_view(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"})
+    assert len({view.reader for view in stored_views(shelf)}) == 2
 
 
 @pytest.mark.parametrize(
@@ -72,22 +72,22 @@ def test_two_browsers_are_two_readers(serve, shelf: Store) -> None:
     ],
 )
 def test_opt_outs_and_bots_are_not_recorded(reader: httpx.Client, shelf: Store, headers: dict[str, str]) -> None:
-    answer = look(reader, shelf.made["album-bridge"], [1], **headers)
+    answer = record_view(reader, shelf.made["album-bridge"], [1], **headers)
     assert answer.status_code == 204
     assert "set-cookie" not in answer.headers
-    assert kept(shelf) == []
+    assert stored_views(shelf) == []
 
 
 def test_pages_do_not_set_the_reader_cookie(reader: httpx.Client, shelf: Store) -> None:
     for path in ("/", "/photos", "/for-you", "/profile", f"/story/{shelf.made['album-bridge']}", f"/story/{shelf.made['bridge']}"):
         told = [cookie.partition("=")[0] for cookie in reader.get(path).headers.get_list("set-cookie")]
         assert told == (["visited"] if path == "/" else []), path  # time of the last visit, stored only in the browser
-    assert kept(shelf) == []
+    assert stored_views(shelf) == []
 
 
 @pytest.mark.parametrize("article", ["0" * 20, "ffffffffffffffffffff"])
 def test_unknown_story_is_not_found(reader: httpx.Client, shelf: Store, article: str) -> None:
-    answer = look(reader, article, [1])
+    answer = record_view(reader, article, [1])
     assert answer.status_code == 404
     assert "set-cookie" not in answer.headers
 
@@ -105,14 +105,14 @@ INVALID_VIEWS = (
 def test_invalid_view_is_refused(reader: httpx.Client, shelf: Store, body: bytes) -> None:
     answer = reader.post("/seen", content=body, headers={**OWN, "content-type": "application/json"})
     assert answer.status_code in (400, 404)
-    assert kept(shelf) == []
+    assert stored_views(shelf) == []
 
 
 def test_image_numbers_are_limited_to_the_story(reader: httpx.Client, shelf: Store) -> None:
-    look(reader, shelf.made["album-bridge"], [0, -1, 10, 99, 10**30])
-    assert kept(shelf) == []
-    look(reader, shelf.made["album-bridge"], list(range(-500, 1500)))
-    (view,) = kept(shelf)
+    record_view(reader, shelf.made["album-bridge"], [0, -1, 10, 99, 10**30])
+    assert stored_views(shelf) == []
+    record_view(reader, shelf.made["album-bridge"], list(range(-500, 1500)))
+    (view,) = stored_views(shelf)
     assert (view.seen, view.pictures) == (9, 9)
 
 
@@ -125,57 +125,57 @@ def test_views_are_rate_limited(reader: httpx.Client, shelf: Store) -> None:
     stories = [id for name, id in shelf.made.items() if name.startswith("album-more")]
     for number in range(int(BURST * 1.5)):
         reader.cookies.clear()
-        look(reader, stories[number % len(stories)], [1])
-    assert len(kept(shelf)) == BURST
+        record_view(reader, stories[number % len(stories)], [1])
+    assert len(stored_views(shelf)) == BURST
 
 
 @pytest.mark.parametrize("name", ["", "x" * 32, "0" * 31, "0" * 33, "A" * 32, "../../etc", "0" * 5000])
 def test_invalid_reader_id_is_replaced(reader: httpx.Client, shelf: Store, name: str) -> None:
-    look(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")
-    (view,) = kept(shelf)
+    record_view(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")
+    (view,) = stored_views(shelf)
     assert re.fullmatch("[0-9a-f]{32}", view.reader)
     assert view.reader != name
 
 
 def test_history_is_shown_removed_and_cleared(reader: httpx.Client, shelf: Store) -> None:
     for name in ("album-bridge", "album-plain", "bridge"):
-        look(reader, shelf.made[name], [1, 2])
+        record_view(reader, shelf.made[name], [1, 2])
     page = lxml_html.document_fromstring(reader.get("/profile").text)
     lines = [" ".join(line.text_content().split()) for line in page.xpath("//ol[@class='looked']/li")]
     assert len(lines) == 3
     assert any("云岭峡谷步行观景桥开放首日" in line and "看过 2 张，共 9 张" in line for line in lines)
     removed = page.xpath("//form[@action='/profile/remove']//button[contains(@aria-label, '没有人告诉尺寸')]/@value")[0]
     reader.post("/profile/remove", data={"story": removed}, headers=OWN)
-    assert len(kept(shelf)) == 2
+    assert len(stored_views(shelf)) == 2
     assert "没有人告诉尺寸" not in reader.get("/profile").text
     answer = reader.post("/profile/clear", headers={**OWN, "content-type": "application/x-www-form-urlencoded"})
     assert 'reader=""' in answer.headers["set-cookie"]
-    assert kept(shelf) == []
+    assert stored_views(shelf) == []
     assert "还没有记录" in reader.get("/profile").text
 
 
 def test_history_of_others_cannot_be_cleared(serve, reader: httpx.Client, shelf: Store) -> None:
-    look(reader, shelf.made["album-bridge"], [1])
+    record_view(reader, shelf.made["album-bridge"], [1])
     other = serve(shelf)
     other.post("/profile/clear", headers={**OWN, "content-type": "application/x-www-form-urlencoded"})
     other.post("/profile/remove", data={"story": shelf.made["album-bridge"]}, headers=OWN)
-    assert len(kept(shelf)) == 1
+    assert len(stored_views(shelf)) == 1
     assert "看过" not in lxml_html.document_fromstring(other.get("/profile").text).xpath("string(//ol)")
 
 
 def test_switched_off_history_is_erased(reader: httpx.Client, shelf: Store) -> None:
-    look(reader, shelf.made["album-bridge"], [1])
+    record_view(reader, shelf.made["album-bridge"], [1])
     name = reader.cookies["reader"]
     reader.post("/profile/switch", data={"profile": "off"}, headers=OWN)
-    assert kept(shelf) == []
+    assert stored_views(shelf) == []
     assert "reader" not in reader.cookies
-    look(reader, shelf.made["album-bridge"], [1])
-    look(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")  # from a page opened before
-    assert kept(shelf) == []
+    record_view(reader, shelf.made["album-bridge"], [1])
+    record_view(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")  # from a page opened before
+    assert stored_views(shelf) == []
     assert "已关闭" in reader.get("/profile").text
     reader.post("/profile/switch", data={"profile": "on"}, headers=OWN)
-    look(reader, shelf.made["album-bridge"], [1])
-    (view,) = kept(shelf)
+    record_view(reader, shelf.made["album-bridge"], [1])
+    (view,) = stored_views(shelf)
     assert view.reader != name
 
 
@@ -189,7 +189,7 @@ def test_busy_store_loses_the_view_but_serves_pages(serve, shelf: Store, caplog:
 
     client = serve(Busy())
     with caplog.at_level(logging.WARNING):
-        assert look(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"}).status_code == 204
+        assert record_view(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"}).status_code == 204
     assert "not recorded" in caplog.text
     assert client.get("/health").json()["not_recorded"] == {"seen": 1}
 
@@ -201,13 +201,13 @@ def test_pages_mention_do_not_track(reader: httpx.Client) -> None:
 
 def test_disabled_recommendation_records_nothing(serve, shelf: Store, newsroom: ModuleType) -> None:
     client = serve(shelf, settings=newsroom.settings(recommendation={"enabled": False}))
-    look(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"})
-    assert kept(shelf) == []
+    record_view(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"})
+    assert stored_views(shelf) == []
     for path in ("/", f"/story/{shelf.made['album-bridge']}", f"/story/{shelf.made['bridge']}", "/settings"):
         text = client.get(path).text
         assert "/for-you" not in text, path
         assert "seen.js" not in text, path
         assert "/profile" not in text, path
-        assert "/profile" in client.get(path, headers={"cookie": f"reader={'0' * 32}"}).text, "what was kept before can be cleared"
+        assert "/profile" in client.get(path, headers={"cookie": f"reader={'0' * 32}"}).text, "earlier records can still be cleared"
     assert client.get("/for-you").status_code == 404
     assert "不记录" in client.get("/profile").text

@@ -91,7 +91,9 @@ def test_article_is_published_and_withdrawn(serve: Any, shelf: Store, tmp_path: 
     client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     page = lxml_html.document_fromstring(client.get(f"/publishing?article={id}").text)
-    assert page.xpath("//form[@action='/publishing/ask']//input[@name='target']/@value") == ["<b>站点", "空的", "文档"], "it is at none"
+    assert page.xpath("//form[@action='/publishing/ask']//input[@name='target']/@value") == ["<b>站点", "空的", "文档"], (
+        "not published anywhere yet"
+    )
     asked = client.post("/publishing/ask", data={"target": "空的", "article": id, "wanted": "there"})
     assert asked.status_code == 303
     assert (entry(shelf, id, "空的").state, entry(shelf, id, "空的").wanted) == ("waiting", "there")

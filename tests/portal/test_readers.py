@@ -79,10 +79,10 @@ MakeApp = Callable[..., App]
 
 @pytest.fixture
 def app(serve: Any, shelf: Store, index: Any, newsroom: ModuleType) -> App:
-    return made(serve(shelf, index), newsroom)
+    return make_app(serve(shelf, index), newsroom)
 
 
-def made(client: httpx.Client, newsroom: ModuleType, rights: frozenset[Right] = frozenset({Right.KEEP}), role: str = "reader") -> App:
+def make_app(client: httpx.Client, newsroom: ModuleType, rights: frozenset[Right] = frozenset({Right.KEEP}), role: str = "reader") -> App:
     accounts: Accounts = client.accounts  # type: ignore[attr-defined]
     person = accounts.people.named(NAME) or accounts.people.add(NAME, "correct horse battery staple", Role(role), now=newsroom.NOW)
     return App(client, person, accounts.tokens.add(person, "手机", rights, now=newsroom.NOW)[1])
@@ -220,7 +220,7 @@ def test_items_since_a_time_include_older_publications(app: App, shelf: Store, n
     [id] = app.ids(ot=str(int(since.timestamp())))
     [item] = app.post("/stream/items/contents", i=[id]).json()["items"]
     assert item["title"].startswith("迟到的消息")
-    assert int(id) == max(map(int, app.ids())), "it came last, so it has the highest number"
+    assert int(id) == max(map(int, app.ids())), "numbers follow the order of arrival"
 
 
 def test_fever(app: App, shelf: Store) -> None:
@@ -289,7 +289,7 @@ def test_folded_story_keeps_its_number_and_marks(app: App, shelf: Store, newsroo
 
 def test_required_rights(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
     client = serve(shelf)
-    app = made(client, newsroom)
+    app = make_app(client, newsroom)
     login = f"{ROOT}/accounts/ClientLogin"
     reads = app.accounts.tokens.add(app.person, "reads", [Right.READ], now=newsroom.NOW)[1]
     for name, secret in ((NAME, "np_wrong"), ("somebody", app.secret), (NAME, "correct horse battery staple"), (NAME, reads)):
@@ -318,7 +318,7 @@ def test_required_rights(serve: Any, shelf: Store, newsroom: ModuleType) -> None
 
 
 def test_token_guessing_is_rate_limited(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
-    app = made(serve(shelf), newsroom)
+    app = make_app(serve(shelf), newsroom)
     sent = {"Email": NAME, "Passwd": "np_guess"}
     answers = [app.client.post(f"{ROOT}/accounts/ClientLogin", data=sent) for _ in range(BOTH.free + 2)]
     assert answers[-1].status_code == 429
@@ -348,7 +348,7 @@ def test_frequent_requests_are_rate_limited(shelf: Store, newsroom: ModuleType, 
 def test_editor_subscribes_to_a_feed(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text("topics: [{name: 旅游, engines: []}]\nstore: sqlite://\nalerts: {enabled: false}\n", "utf-8")
-    app = made(serve(shelf, None, load(file)), newsroom, frozenset({Right.KEEP, Right.EDIT}), "editor")
+    app = make_app(serve(shelf, None, load(file)), newsroom, frozenset({Right.KEEP, Right.EDIT}), "editor")
     app.log_in()
     assert app.post("/subscription/edit", ac="subscribe", s="feed/https://new.example/feed", t="新报").text == "OK"
     answer = app.post("/subscription/quickadd", quickadd="https://other.example/rss").json()

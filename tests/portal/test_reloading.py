@@ -30,7 +30,7 @@ feeds:
 """
 
 
-def until(done: Callable[[], bool], seconds: float = 600) -> bool:
+def wait_until(done: Callable[[], bool], seconds: float = 600) -> bool:
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         if done():
@@ -48,7 +48,7 @@ def served(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path, lis
     store.close()
 
 
-def replaced(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
     beside = path.with_suffix(".new")
     beside.write_text(text, "utf-8")
     os.replace(beside, path)
@@ -57,42 +57,42 @@ def replaced(path: Path, text: str) -> None:
 def test_pages_follow_the_changed_file(served: tuple[httpx.Client, Path, list[int]]) -> None:
     client, path, looked = served
     assert "晨报" in client.get("/").text
-    replaced(path, SECOND)
-    assert until(lambda: "晚报" in client.get("/").text)
+    replace_file(path, SECOND)
+    assert wait_until(lambda: "晚报" in client.get("/").text)
     assert "港口" in client.get("/").text
     assert "乙报" in client.get("/sources").text
     assert "https://b.example/feed" in client.get("/opml").text
-    assert until(lambda: bool(looked)), "who crawls is told: a new source is due"
+    assert wait_until(lambda: bool(looked)), "the scheduler is notified of the new source"
 
 
 def test_invalid_file_keeps_settings_and_is_reported_on_the_desk(served: tuple[httpx.Client, Path, list[int]]) -> None:
     client, path, looked = served
-    replaced(path, "feeds:\n  - {name: 甲报}\n")
-    assert until(lambda: "feeds[0].url" in client.get("/sources").text)
+    replace_file(path, "feeds:\n  - {name: 甲报}\n")
+    assert wait_until(lambda: "feeds[0].url" in client.get("/sources").text)
     page = client.get("/").text
     assert "晨报" in page
-    assert "feeds[0].url" not in page, "readers need not know"
+    assert "feeds[0].url" not in page, "not shown to readers"
     assert "甲报" in client.get("/sources").text
     assert "处 sources.yaml 错误" in client.get("/desk").text
     assert not looked
-    replaced(path, SECOND)
-    assert until(lambda: "晚报" in client.get("/").text)
+    replace_file(path, SECOND)
+    assert wait_until(lambda: "晚报" in client.get("/").text)
     assert "feeds[0].url" not in client.get("/sources").text
 
 
 def test_missing_file_keeps_settings(served: tuple[httpx.Client, Path, list[int]]) -> None:
     client, path, _ = served
     path.unlink()
-    assert until(lambda: "无法读取" in client.get("/sources").text)
+    assert wait_until(lambda: "无法读取" in client.get("/sources").text)
     assert "晨报" in client.get("/").text
-    replaced(path, FIRST.replace("晨报", "午报"))
-    assert until(lambda: "午报" in client.get("/").text)
+    replace_file(path, FIRST.replace("晨报", "午报"))
+    assert wait_until(lambda: "午报" in client.get("/").text)
 
 
 def test_changed_store_requires_a_restart(served: tuple[httpx.Client, Path, list[int]]) -> None:
     client, path, _ = served
-    replaced(path, FIRST + "store: sqlite:///elsewhere.db\n")
-    assert until(lambda: "store" in client.get("/sources").text and "重新启动" in client.get("/sources").text)
+    replace_file(path, FIRST + "store: sqlite:///elsewhere.db\n")
+    assert wait_until(lambda: "store" in client.get("/sources").text and "重新启动" in client.get("/sources").text)
     assert not (path.parent / "elsewhere.db").exists()
 
 
@@ -103,7 +103,7 @@ def test_background_tasks_survive_reloading(serve: Any, tmp_path: Path) -> None:
     app = create_app(store, None, load(path), open_accounts("sqlite://"), follow_every=0, reread_every=0)
     before = app.state.portal
     for text in (SECOND, "nonsense", FIRST + "index: sqlite:///elsewhere.index\n"):
-        replaced(path, text)
+        replace_file(path, text)
         assert app.state.reloading.look()
         assert not app.state.reloading.look()
         assert app.state.portal is not before

@@ -42,16 +42,16 @@ def client(serve: Serve, store: Asked) -> httpx.Client:
     return serve(store)
 
 
-def of_a_stranger(client: httpx.Client, path: str, **headers: str) -> httpx.Response:
+def get_anonymously(client: httpx.Client, path: str, **headers: str) -> httpx.Response:
     client.cookies.clear()
     return client.get(path, headers=headers)
 
 
 @pytest.mark.parametrize("path", ["/", "/latest", "/topic/%E6%97%85%E6%B8%B8", "/photos"])
 def test_second_request_is_served_from_cache(client: httpx.Client, store: Asked, path: str) -> None:
-    first = of_a_stranger(client, path)
+    first = get_anonymously(client, path)
     asked = store.lists
-    again = of_a_stranger(client, path)
+    again = get_anonymously(client, path)
     assert (again.status_code, again.content) == (200, first.content)
     assert store.lists == asked
     kept = ("cache-control", "vary", "content-language", "content-security-policy", "content-type", "etag", "set-cookie")
@@ -59,17 +59,17 @@ def test_second_request_is_served_from_cache(client: httpx.Client, store: Asked,
 
 
 def test_new_story_invalidates_the_cache(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
-    before = of_a_stranger(client, "/latest")
+    before = get_anonymously(client, "/latest")
     newsroom.write(shelf, newsroom.article("刚刚来的消息", "正文" * 40))
-    after = of_a_stranger(client, "/latest", **{"if-none-match": before.headers["etag"]})
+    after = get_anonymously(client, "/latest", **{"if-none-match": before.headers["etag"]})
     assert after.status_code == 200
     assert "刚刚来的消息" in after.text
     assert after.headers["etag"] != before.headers["etag"]
 
 
 def test_etag_match_returns_304(client: httpx.Client) -> None:
-    first = of_a_stranger(client, "/")
-    again = of_a_stranger(client, "/", **{"if-none-match": f'"other", {first.headers["etag"]}'})
+    first = get_anonymously(client, "/")
+    again = get_anonymously(client, "/", **{"if-none-match": f'"other", {first.headers["etag"]}'})
     assert (again.status_code, again.content) == (304, b"")
     assert "Cookie" in again.headers["vary"]
     assert again.headers["etag"] == first.headers["etag"]
@@ -77,15 +77,15 @@ def test_etag_match_returns_304(client: httpx.Client) -> None:
 
 
 def test_preferences_and_languages_are_cached_separately(client: httpx.Client) -> None:
-    assert 'lang="zh-CN"' in of_a_stranger(client, "/latest").text
-    assert 'lang="en"' in of_a_stranger(client, "/latest", **{"accept-language": "en"}).text
-    assert 'data-theme="dark"' in of_a_stranger(client, "/latest", cookie="theme=dark").text
-    assert 'data-theme="auto"' in of_a_stranger(client, "/latest").text
+    assert 'lang="zh-CN"' in get_anonymously(client, "/latest").text
+    assert 'lang="en"' in get_anonymously(client, "/latest", **{"accept-language": "en"}).text
+    assert 'data-theme="dark"' in get_anonymously(client, "/latest", cookie="theme=dark").text
+    assert 'data-theme="auto"' in get_anonymously(client, "/latest").text
 
 
 def test_answer_that_sets_a_preference_is_not_cached(client: httpx.Client) -> None:
-    assert "lang=en" in of_a_stranger(client, "/latest?lang=en").headers["set-cookie"]
-    again = of_a_stranger(client, "/latest?lang=en")
+    assert "lang=en" in get_anonymously(client, "/latest?lang=en").headers["set-cookie"]
+    again = get_anonymously(client, "/latest?lang=en")
     assert "lang=en" in again.headers["set-cookie"]
     assert "etag" not in again.headers
 
@@ -103,20 +103,20 @@ def test_pages_of_signed_in_users_are_not_cached(serve: Serve, store: Asked) -> 
 
 @pytest.mark.parametrize("cookie", ["session=made-up", "reader=" + "0" * 32, "notice=%5B%22Saved%22%2Cnull%5D", "profile=off"])
 def test_other_cookies_bypass_the_cache(client: httpx.Client, store: Asked, cookie: str) -> None:
-    of_a_stranger(client, "/latest")
+    get_anonymously(client, "/latest")
     asked = store.lists
-    answer = of_a_stranger(client, "/latest", cookie=cookie)
+    answer = get_anonymously(client, "/latest", cookie=cookie)
     assert store.lists > asked
     assert "etag" not in answer.headers
-    assert "Saved" not in of_a_stranger(client, "/latest").text
+    assert "Saved" not in get_anonymously(client, "/latest").text
 
 
 def test_page_of_returning_visitor_is_personal(client: httpx.Client, newsroom: ModuleType) -> None:
-    of_a_stranger(client, "/")
+    get_anonymously(client, "/")
     long_ago = int((newsroom.NOW - timedelta(days=20)).timestamp())
-    his = of_a_stranger(client, "/", cookie=f"visited=0.{long_ago}")
+    his = get_anonymously(client, "/", cookie=f"visited=0.{long_ago}")
     assert 'class="since"' in his.text
-    assert 'class="since"' not in of_a_stranger(client, "/").text
+    assert 'class="since"' not in get_anonymously(client, "/").text
 
 
 def test_request_of_signed_in_user_clears_the_cache(serve: Serve, store: Asked) -> None:
@@ -130,31 +130,31 @@ def test_request_of_signed_in_user_clears_the_cache(serve: Serve, store: Asked) 
 
 
 def test_cached_page_expires(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
-    of_a_stranger(client, "/latest")
+    get_anonymously(client, "/latest")
     asked = store.lists
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
-    of_a_stranger(client, "/latest")
+    get_anonymously(client, "/latest")
     assert store.lists > asked
 
 
 def test_cache_size_is_limited(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_cache, "MOST_BYTES", 100)
-    of_a_stranger(client, "/latest")
+    get_anonymously(client, "/latest")
     asked = store.lists
-    assert of_a_stranger(client, "/latest").status_code == 200
+    assert get_anonymously(client, "/latest").status_code == 200
     assert store.lists > asked
 
 
 def test_page_too_large_for_cache_is_served(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = of_a_stranger(client, "/latest", **{"accept-encoding": "identity"}).text
+    whole = get_anonymously(client, "/latest", **{"accept-encoding": "identity"}).text
     monkeypatch.setattr(response_cache, "LARGEST", 100)
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
-    assert of_a_stranger(client, "/latest", **{"accept-encoding": "identity"}).text == whole
+    assert get_anonymously(client, "/latest", **{"accept-encoding": "identity"}).text == whole
 
 
 def test_missing_page_is_not_cached(client: httpx.Client) -> None:
-    assert of_a_stranger(client, "/story/ffff").status_code == 404
-    assert "etag" not in of_a_stranger(client, "/story/ffff").headers
+    assert get_anonymously(client, "/story/ffff").status_code == 404
+    assert "etag" not in get_anonymously(client, "/story/ffff").headers
 
 
 def test_members_only_portal_caches_nothing(serve: Serve, store: Asked) -> None:

@@ -159,7 +159,7 @@ def test_every_route_declares_its_right() -> None:
             assert route.right is not None, route
             assert (route.right is Right.READ) == bool(read), f"{route}: name a right, or add it to READERS"
         else:
-            assert (route.right is Right.READ) == (route.path in READERS_SEND), f"{route}: whoever sends it needs a right"
+            assert (route.right is Right.READ) == (route.path in READERS_SEND), f"{route}: sending requires a right"
 
 
 def test_number_of_routes_is_plausible() -> None:

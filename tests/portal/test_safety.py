@@ -101,7 +101,7 @@ def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
 
 
 @pytest.fixture(scope="module")
-def walked(hostile: httpx.Client) -> dict[str, str]:
+def walked_pages(hostile: httpx.Client) -> dict[str, str]:
     """HTML of the portal's pages reachable from the front page, by path."""
     waiting, met = ["/", "/runs", "/runs/bad", "/search?q=攻击", "/latest?order=hottest", "/feeds", "/settings"], {}
     while waiting and len(met) < MAX_WALKED:
@@ -116,9 +116,9 @@ def walked(hostile: httpx.Client) -> dict[str, str]:
     return met
 
 
-def test_pages_of_hostile_store_have_no_active_content(walked: dict[str, str]) -> None:
-    assert len([path for path in walked if path.startswith("/story/")]) > len(HOSTILE_HTML)
-    for path, text in walked.items():
+def test_pages_of_hostile_store_have_no_active_content(walked_pages: dict[str, str]) -> None:
+    assert len([path for path in walked_pages if path.startswith("/story/")]) > len(HOSTILE_HTML)
+    for path, text in walked_pages.items():
         check_passive(text, path)
 
 
@@ -145,7 +145,7 @@ def test_desk_pages_of_hostile_store_have_no_active_content(hostile: httpx.Clien
         check_passive(answer.text, path)
 
 
-def test_control_characters_are_removed_from_pages(hostile: httpx.Client, walked: dict[str, str]) -> None:
+def test_control_characters_are_removed_from_pages(hostile: httpx.Client, walked_pages: dict[str, str]) -> None:
     """The characters come from crawled pages or from the URL (terminal escapes, NUL, surrogates)."""
     escape = "%1b[31m%00"
     asked = [
@@ -154,13 +154,13 @@ def test_control_characters_are_removed_from_pages(hostile: httpx.Client, walked
         f"/latest?site={escape}",
         "/feed.json",
     ]
-    for path, text in (*walked.items(), *((path, hostile.get(path).text) for path in asked)):
+    for path, text in (*walked_pages.items(), *((path, hostile.get(path).text) for path in asked)):
         found = CONTROL.search(text)
         assert found is None, (path, text[max(0, found.start() - 60) : found.end()])
 
 
-def test_bodies_have_no_classes_or_ids(walked: dict[str, str]) -> None:
-    for path, text in walked.items():
+def test_bodies_have_no_classes_or_ids(walked_pages: dict[str, str]) -> None:
+    for path, text in walked_pages.items():
         page = lxml_html.document_fromstring(text)
         assert not page.xpath("//div[@class='body']//*[@class or @id]"), path
 

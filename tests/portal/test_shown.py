@@ -19,10 +19,10 @@ SHOWN = 3
 
 @pytest.fixture
 def picture_store(fresh: Store, albums: ModuleType) -> Store:
-    return filled(fresh, albums)
+    return fill_with_albums(fresh, albums)
 
 
-def filled(store: Store, albums: ModuleType) -> Store:
+def fill_with_albums(store: Store, albums: ModuleType) -> Store:
     for number in range(ALBUMS):
         store.galleries.save(albums.album(albums.PLACES[number], "https://p.example", number + 1, ago=number), now=albums.NOW)
     return store

@@ -41,7 +41,7 @@ def client(serve: Any, fresh: Store, clock: Clock) -> httpx.Client:
     return found
 
 
-def enter(client: httpx.Client, name: str = "王编辑", password: str = PASSWORD, **more: str) -> httpx.Response:
+def log_in(client: httpx.Client, name: str = "王编辑", password: str = PASSWORD, **more: str) -> httpx.Response:
     return client.post("/login", data={"name": name, "password": password, **more})
 
 
@@ -56,7 +56,7 @@ def test_sign_in_redirects_back_and_sign_out_ends_session(client: httpx.Client) 
     assert asked.status_code == 303
     assert asked.headers["location"] == "/login?next=%2Fsources%3Fstate%3Dfailing"
     page = lxml_html.document_fromstring(client.get(asked.headers["location"]).text)
-    answer = enter(client, next=page.xpath("//form[@action='/login']//input[@name='next']/@value")[0])
+    answer = log_in(client, next=page.xpath("//form[@action='/login']//input[@name='next']/@value")[0])
     assert (answer.status_code, answer.headers["location"]) == (303, "/sources?state=failing")
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
@@ -70,12 +70,12 @@ def test_sign_in_redirects_back_and_sign_out_ends_session(client: httpx.Client) 
 
 @pytest.mark.parametrize("target", ["//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "javascript:alert(1)"])
 def test_redirect_after_sign_in_stays_on_the_portal(client: httpx.Client, target: str) -> None:
-    assert enter(client, next=target).headers["location"] == "/"
+    assert log_in(client, next=target).headers["location"] == "/"
     assert client.get("/login", params={"next": target}).headers["location"] == "/"
 
 
 def test_unknown_name_and_wrong_password_are_indistinguishable(client: httpx.Client) -> None:
-    answers = [enter(client, name, "wrong password") for name in ("王编辑", "nobody")]
+    answers = [log_in(client, name, "wrong password") for name in ("王编辑", "nobody")]
     assert [answer.status_code for answer in answers] == [403, 403]
     first, second = (re.sub(r"王编辑|nobody", "", answer.text) for answer in answers)
     assert first == second
@@ -85,32 +85,32 @@ def test_unknown_name_and_wrong_password_are_indistinguishable(client: httpx.Cli
 
 def test_sign_in_replaces_the_session(client: httpx.Client) -> None:
     client.cookies.set("session", "planted")
-    first = enter(client).headers["set-cookie"].partition("=")[2].partition(";")[0]
+    first = log_in(client).headers["set-cookie"].partition("=")[2].partition(";")[0]
     assert first != "planted"
     client.cookies.clear()
     client.cookies.set("session", first)
     assert status(client, "/account", first) == 200
-    assert first not in enter(client).headers["set-cookie"]
+    assert first not in log_in(client).headers["set-cookie"]
     assert status(client, "/account", first) == 303
 
 
 def test_sign_in_attempts_are_limited(client: httpx.Client, clock: Clock) -> None:
     for _ in range(BOTH.free + 1):
-        assert enter(client, password="wrong password").status_code == 403
+        assert log_in(client, password="wrong password").status_code == 403
         clock.now += timedelta(seconds=1)
-    answer = enter(client)
+    answer = log_in(client)
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) >= 1
     assert "秒后重试" in answer.text
     clock.now += timedelta(seconds=int(answer.headers["retry-after"]))
-    assert enter(client).status_code == 303
+    assert log_in(client).status_code == 303
 
 
 def test_password_change_ends_other_sessions(client: httpx.Client) -> None:
-    enter(client)
+    log_in(client)
     other = client.cookies["session"]
     client.cookies.clear()
-    enter(client)
+    log_in(client)
     wrong = client.post("/account/password", data={"old": "not it, really", "new": "another one 123", "again": "another one 123"})
     assert (wrong.status_code, "当前密码不正确" in wrong.text) == (422, True)
     short = client.post("/account/password", data={"old": PASSWORD, "new": "短", "again": "短"})
@@ -122,11 +122,11 @@ def test_password_change_ends_other_sessions(client: httpx.Client) -> None:
     assert "密码已修改" in client.get("/account").text
     assert "密码已修改" not in client.get("/account").text  # shown only once
     assert status(client, "/account", other) == 303
-    assert enter(client, password="another one 123").status_code == 303
+    assert log_in(client, password="another one 123").status_code == 303
 
 
 def test_token_is_shown_once_and_limited_to_own_rights(client: httpx.Client) -> None:
-    enter(client)
+    log_in(client)
     more = client.post("/account/tokens", data={"token_name": "脚本", "rights": ["read", "administer"], "days": "30"})
     assert (more.status_code, "不能超出您自己的权限" in more.text, 'value="脚本"' in more.text) == (422, True, True)
     made = client.post("/account/tokens", data={"token_name": "脚本", "rights": ["read"], "days": "30"})
@@ -156,7 +156,7 @@ def test_disabled_user_has_no_access(client: httpx.Client, clock: Clock) -> None
     accounts = client.accounts  # type: ignore[attr-defined]
     person = accounts.people.named("王编辑")
     _, secret = accounts.tokens.add(person, "all", person.rights, now=clock())
-    enter(client)
+    log_in(client)
     feed = f"/starred/feed.rss?key={accounts.marks.feed_key(person.id)}"
     with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         for locked, answers in ((False, (200, 200, 200)), (True, (303, 401, 404)), (False, (303, 200, 200))):
@@ -171,7 +171,7 @@ def test_role_change_applies_to_the_next_request(client: httpx.Client, clock: Cl
     accounts = client.accounts  # type: ignore[attr-defined]
     boss = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=clock())
     accounts.people.add("other boss", PASSWORD, Role.ADMIN, now=clock())
-    enter(client, "boss")
+    log_in(client, "boss")
     _, secret = accounts.tokens.add(boss, "all", boss.rights, now=clock())
     with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         for role, status in ((Role.ADMIN, 200), (Role.READER, 403), (Role.EDITOR, 403), (Role.ADMIN, 200)):

@@ -20,5 +20,5 @@ def test_key_is_found_by_display_name_key_or_name() -> None:
         assert key_of(name, NAMES) == key_of(key, NAMES) == key_of(f" {name} ", NAMES) == key
     assert key_of("bing_news", NAMES) == "engine:bing_news"
     assert key_of("晨光网", NAMES) == "feed:晨光网"
-    assert key_of("feed:已经删除", NAMES) == "feed:已经删除", "its articles are there still"
+    assert key_of("feed:已经删除", NAMES) == "feed:已经删除", "keys of deleted sources still have articles"
     assert key_of(None, NAMES) is None

@@ -115,7 +115,7 @@ def test_change_keeps_comments_and_is_undone(made: Any, path: Path) -> None:
     assert "已恢复原状" in back.text
     assert path.read_text("utf-8") == TEXT
     client.post(undo_of(back.text), data={"x": ""})
-    assert path.read_text("utf-8") == text, "going back can be undone, too"
+    assert path.read_text("utf-8") == text, "an undo can be undone"
 
 
 @pytest.mark.parametrize(
@@ -159,11 +159,11 @@ def test_conflicting_change_is_shown_before_saving(made: Any, path: Path) -> Non
     assert "体育" in field.text_content()
     assert load(path).feeds[0].category == "体育"
     client.post("/sources/feed:甲报", data=fields(page.text), follow_redirects=True)
-    assert load(path).feeds[0].category == "财经", "saved again on purpose"
+    assert load(path).feeds[0].category == "财经", "saved a second time, after the comparison"
     other = fields(client.get("/sources/feed:乙报").text) | {"category": ["国际"]}
     save(client, "/sources/feed:甲报", category="文化")
     client.post("/sources/feed:乙报", data=other)
-    assert [feed.category for feed in load(path).feeds] == ["文化", "国际"], "another entry's change is no conflict"
+    assert [feed.category for feed in load(path).feeds] == ["文化", "国际"], "changes of different sources do not conflict"
 
 
 @pytest.mark.slow
@@ -180,10 +180,10 @@ def test_source_is_disabled_enabled_deleted_and_restored(made: Any, path: Path) 
     assert client.get("/sources/feed:乙报").status_code == 404
     save(client, "/sources/feed:甲报", category="后来")
     client.post(undo_of(page.text), data={"x": ""})
-    assert load(path).feeds[0].category == "后来", "an undo does not take back what others changed since"
+    assert load(path).feeds[0].category == "后来", "an undo keeps later changes"
     kept = versions(path)[1]
     client.post(f"/sources/versions/{kept.id}", data={"seen": ""})
-    assert len(load(path).feeds) == 1, "without having seen the file nothing goes back"
+    assert len(load(path).feeds) == 1, "restoring requires the digest of the current file"
 
 
 def test_source_of_every_kind_is_added(made: Any, path: Path) -> None:
@@ -279,7 +279,7 @@ def test_file_editor_is_for_administrators_and_detects_conflicts(made: Any, path
     broken = admin.post("/sources/file", data=sent | {"text": [TEXT.replace("url:", "uri:", 1)]})
     assert broken.status_code == 422
     assert "feeds[0].uri" in broken.text
-    assert "uri: https://a.example/feed" in broken.text, "what was typed is kept"
+    assert "uri: https://a.example/feed" in broken.text, "the input is kept"
     path.write_text(TEXT + "# von Hand\n", "utf-8")
     clash = admin.post("/sources/file", data=sent | {"text": [TEXT.replace("晨报", "晚报")]})
     assert clash.status_code == 409
@@ -289,7 +289,7 @@ def test_file_editor_is_for_administrators_and_detects_conflicts(made: Any, path
     done = admin.post("/sources/file", data=fields(clash.text), follow_redirects=True)
     assert done.status_code == 200
     assert path.read_text("utf-8").strip() == TEXT.replace("晨报", "晚报").strip()
-    assert "晚报" in admin.get("/").text, "it counts at once"
+    assert "晚报" in admin.get("/").text, "the change applies at once"
     (kept,) = versions(path)
     shown = admin.get(f"/sources/versions/{kept.id}").text
     assert "# von Hand" in shown
@@ -436,7 +436,7 @@ def test_two_concurrent_restores_both_succeed(made: Any, path: Path) -> None:
         answers = list(two.map(lambda client: client.post(form.get("action"), data=sent), (editor, other)))
     assert {answer.status_code for answer in answers} == {303}
     assert path.read_text("utf-8") == TEXT
-    assert len(versions(path)) == 2, "it was written once"
+    assert len(versions(path)) == 2, "only one restore wrote the file"
     for client in (editor, other):
         assert "sources.yaml 已恢复" in client.get("/sources/versions").text
     path.write_text(TEXT + "# other\n", "utf-8")
@@ -452,7 +452,7 @@ def test_extractor_of_a_source_is_chosen(made: Any, path: Path) -> None:
     assert save(client, page, extractor__method="table_stats", extractor__P="40").status_code == 200
     assert load(path).regions[0].extractor.options == {"least": 40}
     assert "table_stats" in save(client, page, extractor__method="cepr").text
-    assert load(path).regions[0].extractor.method == "table_stats", "cepr has no P: nothing is written"
+    assert load(path).regions[0].extractor.method == "table_stats", "cepr has no option P, so nothing is saved"
     save(client, page, extractor__method="", extractor__P="")
     assert load(path).regions[0].extractor is None
 

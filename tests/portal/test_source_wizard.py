@@ -50,7 +50,7 @@ def client(serve: Any, path: Path) -> Iterator[httpx.Client]:
     store.close()
 
 
-def found(client: httpx.Client, begun: httpx.Response) -> str:
+def finished_page(client: httpx.Client, begun: httpx.Response) -> str:
     """Return the page of a check when it is done."""
     assert begun.status_code == 303, begun.text[:500]
     for _ in range(300):
@@ -58,14 +58,14 @@ def found(client: httpx.Client, begun: httpx.Response) -> str:
         assert page.status_code == 200
         if "hx-trigger" not in page.text:
             return page.text
-        assert 'http-equiv="refresh"' in page.text, "without scripts the page loads itself again"
+        assert 'http-equiv="refresh"' in page.text, "the page reloads without scripts"
         time.sleep(0.05)
     raise AssertionError("the look does not end")
 
 
-def chosen(page: str) -> dict[str, Any]:
+def chosen_form(page: str) -> dict[str, Any]:
     assert "sources.yaml" in page
-    assert "/sources.yaml" not in page, "where the file lies on the server is nobody's business"
+    assert "/sources.yaml" not in page, "the path of the file must not be shown"
     (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
     return {"action": form.get("action"), **dict(form.form_values())}
 
@@ -73,21 +73,21 @@ def chosen(page: str) -> dict[str, Any]:
 @pytest.mark.slow
 def test_url_is_checked_and_its_source_added(client: httpx.Client, path: Path, web: MadeUpWeb) -> None:
     (feed,) = [one["url"] for one in web.manifest()["feeds"]][:1]
-    page = found(client, client.post("/sources/new", data={"addresses": feed}))
+    page = finished_page(client, client.post("/sources/new", data={"addresses": feed}))
     document = lxml_html.document_fromstring(page)
     assert document.xpath("//ol[@class='desk-entries']/li")
-    assert document.xpath("string(//div[@class='desk-read'])").strip(), "one article, as it is read"
-    assert path.read_text("utf-8") == TEXT, "nothing is written yet"
-    sent = chosen(page)
+    assert document.xpath("string(//div[@class='desk-read'])").strip(), "a sample article is shown"
+    assert path.read_text("utf-8") == TEXT, "nothing is saved yet"
+    sent = chosen_form(page)
     done = client.post(sent.pop("action"), data=sent | {"name-0": "堃州", "topics-0": "港口", "category-0": "地方"}, follow_redirects=True)
     assert "已将“堃州”写入" in done.text
     assert "/run?since=" in str(done.url)
-    assert "hx-get=" in done.text, "it waits for the visit, also of a source that was there before"
+    assert "hx-get=" in done.text, "the page waits for the first visit"
     known = load(path)
     assert (known.feeds[1].url, known.feeds[1].name, known.feeds[1].topics, known.feeds[1].category) == (feed, "堃州", ("港口",), "地方")
     assert "# 留下" in path.read_text("utf-8")
-    assert "堃州" in client.get("/sources").text, "it counts at once"
-    again = found(client, client.post("/sources/new", data={"addresses": feed}))
+    assert "堃州" in client.get("/sources").text, "the change applies at once"
+    again = finished_page(client, client.post("/sources/new", data={"addresses": feed}))
     assert "已经存在：feed:堃州" in again
     assert 'name="take"' not in again
 
@@ -104,7 +104,7 @@ def test_invalid_url_is_reported_and_input_kept(client: httpx.Client, typed: str
 @pytest.mark.slow
 def test_each_of_several_urls_has_its_result(client: httpx.Client, web: MadeUpWeb) -> None:
     feed = web.manifest()["feeds"][0]["url"]
-    page = found(client, client.post("/sources/new", data={"addresses": f"http://10.0.0.1/\n{feed}\nhttp://127.0.0.1:48999/"}))
+    page = finished_page(client, client.post("/sources/new", data={"addresses": f"http://10.0.0.1/\n{feed}\nhttp://127.0.0.1:48999/"}))
     document = lxml_html.document_fromstring(page)
     cards = document.xpath("//section[@class='desk-card']")
     assert len(cards) == 3
@@ -118,27 +118,27 @@ def test_source_is_tested(client: httpx.Client, path: Path, web: MadeUpWeb) -> N
     feed = web.manifest()["feeds"][0]["url"]
     path.write_text(TEXT + f"  - {{name: 试, url: '{feed}'}}\n", "utf-8")
     client.post("/sources/feed:老报/enable", data={"enabled": ""})  # makes the portal reload the file
-    page = found(client, client.post("/sources/feed:试/test", data={"x": ""}))
+    page = finished_page(client, client.post("/sources/feed:试/test", data={"x": ""}))
     assert lxml_html.document_fromstring(page).xpath("//ol[@class='desk-entries']/li")
-    away = found(client, client.post("/sources/feed:老报/test", data={"x": ""}))
+    away = finished_page(client, client.post("/sources/feed:老报/test", data={"x": ""}))
     assert 'class="desk-fault"' in away
 
 
 def test_pasted_opml_is_shown_without_requests(client: httpx.Client, path: Path) -> None:
-    page = found(client, client.post("/sources/new", data={"addresses": OPML}))
+    page = finished_page(client, client.post("/sources/new", data={"addresses": OPML}))
     assert "已经存在：feed:老报" in page
-    sent = chosen(page)
+    sent = chosen_form(page)
     assert (sent["name-0"], sent["category-0"]) == ("新报", "财经")
     client.post(sent.pop("action"), data=sent)
     assert [feed.name for feed in load(path).feeds] == ["老报", "新报"]
-    broken = found(client, client.post("/sources/new", data={"addresses": "<html>"}))
+    broken = finished_page(client, client.post("/sources/new", data={"addresses": "<html>"}))
     assert "这不是 OPML 列表，而是一个网页" in broken
 
 
 def test_opml_file_is_imported(client: httpx.Client, path: Path) -> None:
     feeds = "".join(f'<outline text="报{n}" xmlUrl="https://f{n}.example/feed"/>' for n in range(130))
     whole = f'<opml><body><outline text="地方">{feeds}</outline></body></opml>'
-    page = found(client, client.post("/sources/opml", files={"file": ("feeds.opml", whole.encode(), "text/x-opml")}))
+    page = finished_page(client, client.post("/sources/opml", files={"file": ("feeds.opml", whole.encode(), "text/x-opml")}))
     (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
     assert len(form.xpath(".//input[@name='take']")) == 100
     assert "其余 30 个" in page
@@ -155,7 +155,7 @@ def test_invalid_opml_file_is_reported(client: httpx.Client, path: Path) -> None
     assert 'id="opml-fault"' in large.text
     assert "最多 8 MB" in large.text
     assert "请选择文件" in client.post("/sources/opml", files={"file": ("", b"", "text/xml")}).text
-    picture = found(client, client.post("/sources/opml", files={"file": ("x.opml", b"\x89PNG\r\n\x1a\n\x00\x00", "image/png")}))
+    picture = finished_page(client, client.post("/sources/opml", files={"file": ("x.opml", b"\x89PNG\r\n\x1a\n\x00\x00", "image/png")}))
     assert "OPML" in picture
     assert path.read_text("utf-8") == TEXT
 
@@ -176,8 +176,8 @@ def test_form_errors_are_reported_and_input_kept(client: httpx.Client, path: Pat
     many = client.post("/sources/new", data={"addresses": "a.example " * 11})
     assert many.status_code == 422
     assert "a.example a.example" in many.text
-    page = found(client, client.post("/sources/new", data={"addresses": OPML}))
-    sent = chosen(page)
+    page = finished_page(client, client.post("/sources/new", data={"addresses": OPML}))
+    sent = chosen_form(page)
     action = sent.pop("action")
     assert "请至少选择一个" in client.post(action, data={key: value for key, value in sent.items() if key != "take"}).text
     double = client.post(action, data=sent | {"name-0": "老报"})
@@ -187,7 +187,7 @@ def test_form_errors_are_reported_and_input_kept(client: httpx.Client, path: Pat
     assert path.read_text("utf-8") == TEXT
 
 
-def until(reached: Callable[[], bool]) -> None:
+def wait_until(reached: Callable[[], bool]) -> None:
     end = time.monotonic() + 600
     while not reached():
         assert time.monotonic() < end
@@ -207,24 +207,24 @@ def test_checks_are_limited_and_private_to_their_user() -> None:
     first, second, third = (some.start("me", {}, work) for _ in range(3))
     with pytest.raises(TooMany):
         some.start("me", {}, work)
-    until(lambda: len(running) == 2)
+    wait_until(lambda: len(running) == 2)
     assert some.get(first.id, "you") is None
     some.drop(third.id, "me")
     some.drop(second.id, "you")
     some.drop(second.id, "me")
     held.set()
-    until(lambda: first.done and second.done and third.done)
+    wait_until(lambda: first.done and second.done and third.done)
     assert first.found == "done"
     assert isinstance(second.error, Abandoned)
     assert isinstance(third.error, Abandoned)
-    assert len(running) == 2, "what nobody waits for does not begin"
+    assert len(running) == 2, "an abandoned check is not started"
     assert some.start("me", {}, work).owner == "me"
 
 
 def test_abandoned_check_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_runner, "PATIENCE", 0.0)
     look = Looks().start("me", {}, lambda tell: "never")
-    until(lambda: look.done)
+    wait_until(lambda: look.done)
     assert isinstance(look.error, Abandoned)
 
 

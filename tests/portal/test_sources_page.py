@@ -116,7 +116,7 @@ def test_daily_line_path() -> None:
 
 
 @pytest.fixture
-def steered(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path]]:
+def editable(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path]]:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES.replace("feeds:", "# ours\nfeeds:"), "utf-8")
     store = empty_store(tmp_path / "store.db")
@@ -124,8 +124,8 @@ def steered(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path]]:
     store.close()
 
 
-def test_several_sources_are_changed_and_undone(steered: tuple[httpx.Client, Path]) -> None:
-    client, path = steered
+def test_several_sources_are_changed_and_undone(editable: tuple[httpx.Client, Path]) -> None:
+    client, path = editable
     before = path.read_text("utf-8")
     page = lxml_html.document_fromstring(client.get("/sources?sort=name").text)
     assert len(page.xpath("//input[@name='key'][@form='many']")) == 4
@@ -136,7 +136,7 @@ def test_several_sources_are_changed_and_undone(steered: tuple[httpx.Client, Pat
     def done(**more: Any) -> str:
         answer = client.post("/sources/many", data={**sent, "key": two, **more})
         assert answer.status_code == 303
-        assert answer.headers["location"] == "/sources?sort=name", "filter and order stay"
+        assert answer.headers["location"] == "/sources?sort=name", "filter and order are kept"
         return client.get(answer.headers["location"]).text
 
     assert "已停用 2 个来源" in done(do="disable")
@@ -159,8 +159,8 @@ def test_several_sources_are_changed_and_undone(steered: tuple[httpx.Client, Pat
     assert client.accounts.trail.entries()[0].action == "sources.enable"  # type: ignore[attr-defined]
 
 
-def test_bulk_change_of_filtered_sources_on_page_and_api(steered: tuple[httpx.Client, Path]) -> None:
-    client, path = steered
+def test_bulk_change_of_filtered_sources_on_page_and_api(editable: tuple[httpx.Client, Path]) -> None:
+    client, path = editable
     client.post("/sources/many", data={"do": "disable", "all": "yes", "kind": "feed", "q": "example"})
     assert [one.enabled for one in load(path).feeds] == [False] * 3
     answer = client.post("/api/v1/sources/many", json={"keys": ["feed:坏报", "feed:搬家报"], "do": "enable"})

@@ -57,10 +57,10 @@ def test_articles_to_review_are_counted(editor: httpx.Client, newsdesk: Store, n
     newsroom.write(newsdesk, doubtful)
     found = tasks(editor)
     assert found["/articles?show=unsure"] == "1 篇本周文章分类存疑"
-    assert found["/articles?show=undated"].startswith("2 "), "both came in this week"
+    assert found["/articles?show=undated"].startswith("2 "), "both arrived this week"
 
 
-def failed(client: httpx.Client, person_id: str, id: str, now: datetime, when: datetime) -> None:
+def add_failed_alert(client: httpx.Client, person_id: str, id: str, now: datetime, when: datetime) -> None:
     alerts = client.accounts.alerts  # type: ignore[attr-defined]
     alerts.add(Alert(id, person_id, id, "disk", "", "webhook", {}, created=now))
     alerts.keep([Message(id, "a thing", "", "t", found=when, due=when, changed=when, state="failed", reason="no")])
@@ -70,10 +70,10 @@ def test_only_own_failed_alerts_of_this_week_are_shown(editor: httpx.Client, new
     now, people = newsroom.NOW, editor.accounts.people  # type: ignore[attr-defined]
     [me] = people.all()
     other = people.add("别人", "correct horse battery staple", me.role, now=now)
-    failed(editor, other.id, "theirs", now, now)
-    failed(editor, me.id, "former", now, now - timedelta(days=30))
+    add_failed_alert(editor, other.id, "theirs", now, now)
+    add_failed_alert(editor, me.id, "former", now, now - timedelta(days=30))
     assert "/alerts" not in tasks(editor)
-    failed(editor, me.id, "mine", now, now)
+    add_failed_alert(editor, me.id, "mine", now, now)
     assert tasks(editor)["/alerts"] == "1 条提醒未能送达"
 
 
@@ -95,14 +95,14 @@ def test_reports_of_idle_crawls_are_collapsed(editor: httpx.Client, newsdesk: St
     def shown(path: str) -> list[str]:
         return [str(one) for one in lxml_html.document_fromstring(editor.get(path).text).xpath("//tbody//th/a/@href")]
 
-    assert shown("/runs") == ["/runs/stopped", "/runs/busy"], "what ended badly is told, too"
+    assert shown("/runs") == ["/runs/stopped", "/runs/busy"], "interrupted crawls are listed"
     assert shown("/runs?all=1") == ["/runs/stopped", "/runs/idle", "/runs/busy"]
     page = editor.get("/runs").text
     assert "另有 1 次采集" in page
     assert ">订阅源<" in page
     assert "新增 0 条报道" in editor.get("/desk").text
     newsdesk.save_run(Run("stopped", now - timedelta(minutes=5), now, "finished", ("sitemap",)))
-    assert "新增 3 条报道" in editor.get("/desk").text, "of the last crawl that visited something"
+    assert "新增 3 条报道" in editor.get("/desk").text, "of the last crawl that visited a source"
 
 
 def test_desk_lists_failing_sources_with_reason_and_actions(serve: Any, folder: Path) -> None:

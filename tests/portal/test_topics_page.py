@@ -88,7 +88,7 @@ def test_preview_shows_matching_stories(editor: httpx.Client) -> None:
     assert "最近 7 天" in part.text
     whole = editor.post("/topics/preview", data={"name": "桥", "any": "观景桥"})
     assert "<html" in whole.text
-    assert 'value="桥"' in whole.text, "what was typed is kept"
+    assert 'value="桥"' in whole.text, "the input is kept"
     assert "<mark>观景桥</mark>" in whole.text
     nothing = editor.post("/topics/preview", data={"name": "", "any": ""}, headers=HTMX)
     assert "填入关键词后" in nothing.text
@@ -127,7 +127,7 @@ def test_new_topic_preselects_engines_of_other_topics(serve: Callable[..., httpx
     page = lxml_html.document_fromstring(editor.get("/topics/new").text)
     assert page.xpath("//input[@name='engines' and @checked]/@value") == ["sogou_news"]
     page = lxml_html.document_fromstring(editor.get("/topics/汽车/edit").text)
-    assert page.xpath("//input[@name='engines' and @checked]") == [], "what is saved without engines stays without"
+    assert page.xpath("//input[@name='engines' and @checked]") == [], "a topic saved without engines keeps none"
 
 
 def test_new_topic_immediately_has_previewed_stories(editor: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +181,7 @@ def test_topics_are_moved_and_deleted(editor: httpx.Client, file: Path) -> None:
     assert load(file).feeds[0].topics == ()
     assert editor.get("/topics/旅游/edit").status_code == 404
     assert editor.get("/topics/旅游/delete").status_code == 404
-    assert editor.post("/topics/旅游/delete", data=GO).status_code == 303, "it is told on the list that it is gone"
+    assert editor.post("/topics/旅游/delete", data=GO).status_code == 303, "the list reports that the topic does not exist"
 
 
 @pytest.mark.parametrize("path", ["/topics", "/topics/new", "/topics/旅游/edit", "/topics/旅游/delete", "/jobs"])
@@ -220,7 +220,7 @@ def test_stored_articles_are_assigned_by_a_job(editor: httpx.Client, store: Stor
     assert all("电池" in one.title + one.text + (one.summary or "") for one in marked)
 
 
-def ended(editor: httpx.Client) -> str:
+def page_when_idle(editor: httpx.Client) -> str:
     """Return the page of topics when no job is running."""
     until = time.monotonic() + 600
     while 'data-state="running"' in (page := editor.get("/topics").text) and time.monotonic() < until:
@@ -244,11 +244,11 @@ def test_saved_renamed_and_deleted_topics_update_articles(editor: httpx.Client, 
     assert 'name="follow" value="1" checked' in new
     sent = {**fields(new), "name": "桥", "any": "观景桥", "enabled": "1", "follow": "1"}
     assert "正在更新最近 30 天" in editor.post("/topics/save", data=sent, follow_redirects=True).text
-    assert 'data-state="done"' in ended(editor)
+    assert 'data-state="done"' in page_when_idle(editor)
     assert marks(store, "桥", TONIGHT) == {"keywords"}
     renamed = {**fields(editor.get("/topics/桥/edit").text), "name": "大桥", "any": "观景桥", "enabled": "1", "follow": "1"}
     editor.post("/topics/save", data=renamed)
-    ended(editor)
+    page_when_idle(editor)
     assert (marks(store, "桥", TONIGHT), marks(store, "大桥", TONIGHT)) == (set(), {"keywords"})
     editor.post("/topics/大桥/delete", data=GO)
     until = time.monotonic() + 600
@@ -256,7 +256,7 @@ def test_saved_renamed_and_deleted_topics_update_articles(editor: httpx.Client, 
         time.sleep(0.2)  # the store's totals are cached for some seconds
     assert "已删除或改名" in editor.get("/topics").text
     assert editor.post("/topics/assign", data={"name": "大桥", "days": "30"}).status_code == 303
-    ended(editor)
+    page_when_idle(editor)
     assert marks(store, "大桥", TONIGHT) == set()
     assert editor.post("/topics/assign", data={"name": "从未有过", "days": "30"}).status_code == 400
 

@@ -123,7 +123,7 @@ def test_subscription_is_requested_confirmed_and_notified(hub: Hub, store: Store
     assert subscriber.step() == 1
     assert hub.asked[0]["hub.mode"] == "subscribe"
     assert hub.asked[0]["hub.topic"] == TOPIC
-    assert subscriber.step() == 0, "it is not asked again at once"
+    assert subscriber.step() == 0, "not requested again immediately"
     assert hub.confirm(hub.asked[0]) == "Beweis"
     found = store.subscriptions.of(FEED)
     assert found is not None

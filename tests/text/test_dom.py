@@ -199,7 +199,7 @@ def test_bracket_in_quotes_does_not_hide_attributes(tag: str) -> None:
     html = tag.format(" ".join(f"x{number}" for number in range(60_000)))
     root = dom.parse_html(f"<p>Anfang</p>{html}<p>Ende</p>")
     most = max(len(node.attrib) for node in root.iter())
-    assert most <= markup.MAX_ATTRIBUTES + 1, "libxml2 needs time quadratic in the number of a tag's attributes"
+    assert most <= markup.MAX_ATTRIBUTES + 1, "libxml2 takes time quadratic in the number of attributes"
     assert dom.text_of(root).startswith("Anfang")
 
 

@@ -18,7 +18,7 @@ NEW_WORD = "九树之声"
 
 
 @cache
-def made(engine: str) -> words.Cutter:
+def cutter_of(engine: str) -> words.Cutter:
     """Return a cutter, made only once: jieba reads its dictionary for half a second."""
     return words.open_cutter(engine=engine)
 
@@ -26,9 +26,9 @@ def made(engine: str) -> words.Cutter:
 @pytest.fixture(params=["rjieba", "jieba"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "rjieba":
-        pytest.importorskip("rjieba", reason="there is no wheel for this machine")
+        pytest.importorskip("rjieba", reason="no wheel for this platform")
     monkeypatch.setattr(words, "ENGINES", (request.param,))
-    monkeypatch.setattr(words, "_cutter", made(request.param))
+    monkeypatch.setattr(words, "_cutter", cutter_of(request.param))
     monkeypatch.setattr(words, "_own", frozenset())
     return request.param
 
@@ -94,7 +94,7 @@ def test_threads_segment_alike(engine: str) -> None:
 def test_start_prints_nothing_and_uses_no_shared_file(engine_name: str, tmp_path: Path) -> None:
     """jieba itself prints, and caches in the shared temporary folder, where any user may plant a file."""
     if engine_name == "rjieba":
-        pytest.importorskip("rjieba", reason="there is no wheel for this machine")
+        pytest.importorskip("rjieba", reason="no wheel for this platform")
     trap = tmp_path / "jieba.cache"
     trap.write_bytes(b"planted by another user")
     os.utime(trap, (2**31, 2**31))
@@ -117,8 +117,8 @@ def test_jieba_is_the_fallback_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_engines_segment_nearly_alike() -> None:
     """Indexes are portable between machines: 99.9 % of the boundaries on news texts agree (docs/algorithms/words.md)."""
-    pytest.importorskip("rjieba", reason="there is no wheel for this machine")
+    pytest.importorskip("rjieba", reason="no wheel for this platform")
     text = SENTENCE * 3 + "欧盟委员会主席冯德莱恩表示，双方将继续就电动汽车关税展开磋商；中国队以3比1战胜对手，晋级半决赛。"
-    cuts = [list(made(name).cut(text)) for name in ("rjieba", "jieba")]
+    cuts = [list(cutter_of(name).cut(text)) for name in ("rjieba", "jieba")]
     places = [{sum(map(len, cut[:index])) for index in range(len(cut))} for cut in cuts]
     assert len(places[0] & places[1]) / len(places[0] | places[1]) > 0.95

@@ -36,14 +36,14 @@ def table(html: str, heading: str | None = None, told: str | None = None, declar
 
 
 @cache
-def of(name: str) -> list[float]:
+def feature(name: str) -> list[float]:
     """Return one feature for each block of ``PAGE``."""
     values: list[float] = table(PAGE, TITLE, ONE).of([name])[0].tolist()
     return values
 
 
-def true(name: str) -> set[int]:
-    return {block for block, value in enumerate(of(name)) if value}
+def blocks_with(name: str) -> set[int]:
+    return {block for block, value in enumerate(feature(name)) if value}
 
 
 @pytest.mark.parametrize(
@@ -73,31 +73,31 @@ def true(name: str) -> set[int]:
     ],
 )
 def test_boolean_features_of_blocks(name: str, blocks: set[int]) -> None:
-    assert true(name) == blocks
+    assert blocks_with(name) == blocks
 
 
 def test_length_and_sentence_features() -> None:
-    assert of("length")[HEADING] == np.float32(np.log1p(len(TITLE)))
-    assert of("sentences")[FIRST] == 4
-    assert of("sentence_rate")[FIRST] == np.float32(4 / len(ONE))
-    assert of("next_length")[NAVIGATION] == of("length")[HEADING]
-    assert of("previous_length")[NAVIGATION] == 0
+    assert feature("length")[HEADING] == np.float32(np.log1p(len(TITLE)))
+    assert feature("sentences")[FIRST] == 4
+    assert feature("sentence_rate")[FIRST] == np.float32(4 / len(ONE))
+    assert feature("next_length")[NAVIGATION] == feature("length")[HEADING]
+    assert feature("previous_length")[NAVIGATION] == 0
 
 
 def test_position_features() -> None:
-    assert of("place")[NAVIGATION] == of("order")[NAVIGATION] == 0
-    assert of("place") == sorted(of("place"))
-    assert of("after_heading") == [-1, 0, 1, 2, 3, 4, 5, 6, 7]
-    assert of("before_text") == [3, 2, 1, 0, -1, -2, -3, -4, -5]
-    assert of("after_text")[SECOND] == 0
-    assert of("after_told")[SECOND] == 2
+    assert feature("place")[NAVIGATION] == feature("order")[NAVIGATION] == 0
+    assert feature("place") == sorted(feature("place"))
+    assert feature("after_heading") == [-1, 0, 1, 2, 3, 4, 5, 6, 7]
+    assert feature("before_text") == [3, 2, 1, 0, -1, -2, -3, -4, -5]
+    assert feature("after_text")[SECOND] == 0
+    assert feature("after_told")[SECOND] == 2
 
 
 def test_climb_counts_levels_to_common_ancestor() -> None:
-    assert of("heading_climb")[HEADING] == 0
-    assert of("heading_climb")[FIRST] == of("heading_climb")[DATE] == 1
-    assert of("heading_climb")[FOOTER] == 2
-    assert [of("climb")[block] for block in (FIRST, SECOND, ITEM, HEADING, FOOTER)] == [0, 0, 0, 1, 2]
+    assert feature("heading_climb")[HEADING] == 0
+    assert feature("heading_climb")[FIRST] == feature("heading_climb")[DATE] == 1
+    assert feature("heading_climb")[FOOTER] == 2
+    assert [feature("climb")[block] for block in (FIRST, SECOND, ITEM, HEADING, FOOTER)] == [0, 0, 0, 1, 2]
 
 
 def test_missing_references_have_sentinel_values() -> None:

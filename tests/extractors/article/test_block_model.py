@@ -18,7 +18,7 @@ MOST_BYTES = 200_000
 DEPTH = 2
 
 
-def plain(**other: Any) -> dict[str, Any]:
+def model_table(**other: Any) -> dict[str, Any]:
     """Return a model with two trees over two features."""
     table = {
         "version": VERSION,
@@ -32,7 +32,7 @@ def plain(**other: Any) -> dict[str, Any]:
     return table | other
 
 
-def slowly(model: BlockModel, row: list[float]) -> float:
+def reference_probability(model: BlockModel, row: list[float]) -> float:
     """Evaluate the module's formula one block, tree and split at a time."""
     score = model.bias
     for tree, leaves in enumerate(model.leaves.tolist()):
@@ -56,7 +56,7 @@ def test_trees_match_reference_formula(data: st.DataObject, depth: int, trees: i
 
     splits = depth * trees
     model = from_dict(
-        plain(
+        model_table(
             depth=depth,
             columns=["a", "b", "c"],
             feature=drawn(st.integers(0, 2), splits),
@@ -66,17 +66,17 @@ def test_trees_match_reference_formula(data: st.DataObject, depth: int, trees: i
     )
     rows = [drawn(NUMBERS, 3) for _ in range(blocks)]
     likely = model.likely(np.array(rows, dtype=np.float32).T)
-    assert np.allclose(likely, [slowly(model, row) for row in rows], atol=1e-5)
+    assert np.allclose(likely, [reference_probability(model, row) for row in rows], atol=1e-5)
 
 
 def test_shipped_model_matches_reference_formula() -> None:
     model = block_model()
     rows = np.random.default_rng(1).normal(1, 3, (len(model.columns), 40)).astype(np.float32)
-    assert np.allclose(model.likely(rows), [slowly(model, row) for row in rows.T.tolist()], atol=1e-4)
+    assert np.allclose(model.likely(rows), [reference_probability(model, row) for row in rows.T.tolist()], atol=1e-4)
 
 
 def test_value_on_border_is_not_above_it() -> None:
-    model = from_dict(plain(feature=[0, 0], border=[1.0, 2.0], leaves=[0.0, 9.0, 0.0, 9.0], bias=0.0))
+    model = from_dict(model_table(feature=[0, 0], border=[1.0, 2.0], leaves=[0.0, 9.0, 0.0, 9.0], bias=0.0))
     low, high = model.likely(np.array([[1.0, 1.5], [0, 0]], dtype=np.float32))
     assert low == 0.5
     assert high > 0.99
@@ -97,13 +97,13 @@ def test_value_on_border_is_not_above_it() -> None:
 )
 def test_inconsistent_tables_are_refused(other: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
-        from_dict(plain(**other))
+        from_dict(model_table(**other))
 
 
 @pytest.mark.parametrize("version", [None, VERSION + 1, str(VERSION)])
 def test_unsupported_version_is_refused(version: object) -> None:
     with pytest.raises(ValueError, match=f"version {version!r}; this newsportal reads version {VERSION}"):
-        from_dict(plain(version=version))
+        from_dict(model_table(version=version))
 
 
 def test_shipped_model_file_has_provenance_note() -> None:

@@ -87,7 +87,7 @@ def filled(kept: str, likely: list[float], length: list[int], **columns: list[fl
 def test_short_line_between_text_is_filled(length: int, likely: float, kept: str) -> None:
     link = [0.0, 1.0, 0.0]
     assert filled("+.+", [0.9, likely, 0.9], [BEST_CHARS, length, BEST_CHARS], linked=link) == kept
-    assert filled("++.", [0.9, 0.9, likely], [BEST_CHARS, BEST_CHARS, length]) == "++.", "at the end it is between nothing"
+    assert filled("++.", [0.9, 0.9, likely], [BEST_CHARS, BEST_CHARS, length]) == "++.", "the last line is not between text"
 
 
 LONG = [400, 60, 100, 400]
@@ -98,8 +98,8 @@ def test_longer_gap_is_filled_only_within_the_same_box(column: str) -> None:
     likely = [0.9, INNER_LEAST + 0.01, INNER_LEAST, 0.9]
     assert filled("+..+", likely, LONG) == "++++"
     assert filled("+..+", likely, LONG, **{column: [0, 0, 1, 0]}) == "+..+"
-    assert filled("+..+", likely, LONG, counted=[1, 0, 1, 1]) == "+..+", "beside the body"
-    assert filled("+..+", [0.9, 0.01, INNER_LEAST, 0.9], LONG) == "+..+", "on the average unlikely"
+    assert filled("+..+", likely, LONG, counted=[1, 0, 1, 1]) == "+..+", "not counted as body"
+    assert filled("+..+", [0.9, 0.01, INNER_LEAST, 0.9], LONG) == "+..+", "unlikely on average"
     assert filled("+..+", likely, [400, 60, 110, 400]) == "+..+", f"more than {INNER_SHARE} of the text"
 
 
@@ -108,7 +108,7 @@ def test_headings_within_text_are_included() -> None:
     kinds = [1, 0, 1, 0, 0, 1]
     assert filled(".+..+.", likely, length, kind_heading=kinds) == ".++.+."
     assert filled(".+..+.", likely, length, kind_subheading=kinds) == ".++.+."
-    assert filled(".+..+.", likely, length, kind_heading=kinds, linked=kinds) == ".+..+.", "of other stories"
+    assert filled(".+..+.", likely, length, kind_heading=kinds, linked=kinds) == ".+..+.", "linked headings belong to other stories"
     assert filled("......", likely, length, kind_heading=kinds) == "......"
 
 
@@ -144,8 +144,8 @@ def test_block_that_repeats_the_text_is_removed() -> None:
     assert len(copy) >= COPY_CHARS
     page = read("".join(f"<p>{text}</p>" for text in [*paragraphs, copy]))
     assert marks(without_copies(flags("+++++"), page)) == "++++."
-    assert marks(without_copies(flags("....+"), page)) == "....+", "alone it is no copy"
-    assert marks(without_copies(flags("+...+"), page)) == "+...+", "it holds more than this"
+    assert marks(without_copies(flags("....+"), page)) == "....+", "without the originals it is not a copy"
+    assert marks(without_copies(flags("+...+"), page)) == "+...+", "it has more text than the chosen blocks"
 
 
 def test_quote_from_the_text_is_kept() -> None:
@@ -158,7 +158,7 @@ def test_quote_from_the_text_is_kept() -> None:
 def test_copies_search_is_linear_on_long_paragraphs() -> None:
     page = read("".join(f"<p>第{number}段：{f'{number}{ONE}' * 20}</p>" for number in range(6000)))
     number = len(page.blocks)
-    assert number > 500, "as many as MAX_CHARS lets through"
+    assert number > 500, "as many as MAX_CHARS allows"
     assert without_copies(np.ones(number, dtype=bool), page).all()
     assert count_calls(without_copies, np.ones(number, dtype=bool), page) < 400 * number
 
@@ -168,14 +168,14 @@ def test_short_links_at_both_ends_are_removed() -> None:
     page = read(f"{loose}{loose}<p>{ONE}</p>{loose}<p>{TWO}</p>{loose}")
     assert marks(without_loose_ends(flags("++++++"), page)) == "..+++."
     assert marks(without_loose_ends(flags("++"), read(f"<p>{ONE}</p>{long}"))) == "++"
-    assert marks(without_loose_ends(flags("+."), read(loose * 2))) == "+.", "one line remains"
+    assert marks(without_loose_ends(flags("+."), read(loose * 2))) == "+.", "one line is always kept"
 
 
 def test_imprint_after_text_is_removed() -> None:
     imprint = "<div>版权所有 滨海新闻网 未经书面授权，不得转载。京ICP备00000000号</div>"
     page = read(f"<p>{ONE}</p>{imprint}")
     assert marks(without_loose_ends(flags("++"), page)) == "+."
-    assert marks(without_loose_ends(flags("+"), read(imprint))) == ".", "a page that has nothing else has no text"
+    assert marks(without_loose_ends(flags("+"), read(imprint))) == ".", "a page with only an imprint has no text"
     within = read(f"<p>{ONE}</p><p>本案的书名页印着“版权所有”四个字。</p><p>{ONE}</p>")
     assert marks(without_loose_ends(flags("+++"), within)) == "+++"
 

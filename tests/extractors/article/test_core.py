@@ -23,7 +23,7 @@ def core(page: Blocks, heading: int | None = None) -> Core:
     return find_core(page, length - linked, length, linked, heading)
 
 
-def found(html: str, heading: int | None = None) -> str | None:
+def core_id(html: str, heading: int | None = None) -> str | None:
     """Return the id of the box that was found."""
     page = read(html)
     return page.nodes[core(page, heading).box].get("id")
@@ -33,22 +33,22 @@ PARAGRAPHS = f"<p>{LONG}</p><p>{LONG}</p>"
 
 
 def test_search_stops_where_no_child_dominates() -> None:
-    assert found(f"<div id=page><div id=top>{SHORT}</div><div id=here>{PARAGRAPHS}</div></div>") == "here"
-    assert found(f"<div id=page><div id=one>{PARAGRAPHS}</div><div id=two>{PARAGRAPHS}</div><div>{PARAGRAPHS}</div></div>") == "page"
+    assert core_id(f"<div id=page><div id=top>{SHORT}</div><div id=here>{PARAGRAPHS}</div></div>") == "here"
+    assert core_id(f"<div id=page><div id=one>{PARAGRAPHS}</div><div id=two>{PARAGRAPHS}</div><div>{PARAGRAPHS}</div></div>") == "page"
 
 
 def test_search_never_enters_a_single_paragraph() -> None:
-    assert found(f"<div id=here><p>{LONG}</p><p>{SHORT}</p></div>") == "here"
-    assert found(f"<div id=here><h1>{SHORT}</h1><blockquote id=quote><p>{LONG}</p><p>{LONG}</p></blockquote></div>") == "here"
+    assert core_id(f"<div id=here><p>{LONG}</p><p>{SHORT}</p></div>") == "here"
+    assert core_id(f"<div id=here><h1>{SHORT}</h1><blockquote id=quote><p>{LONG}</p><p>{LONG}</p></blockquote></div>") == "here"
 
 
 def test_own_text_of_a_box_counts_against_children() -> None:
-    assert found(f"<div id=here>{LONG}<br>{LONG}<div id=inner>{LONG}<div>{LONG}</div></div>{LONG}</div>") == "here"
+    assert core_id(f"<div id=here>{LONG}<br>{LONG}<div id=inner>{LONG}<div>{LONG}</div></div>{LONG}</div>") == "here"
 
 
 def test_text_among_links_weighs_less() -> None:
     links = f"<a href=/>{LONG * 6}</a>"
-    assert found(f"<div id=page><div id=links>{PARAGRAPHS}{LONG}{links}</div><div id=here>{PARAGRAPHS}</div></div>") == "here"
+    assert core_id(f"<div id=page><div id=links>{PARAGRAPHS}{LONG}{links}</div><div id=here>{PARAGRAPHS}</div></div>") == "here"
 
 
 def test_asides_are_not_counted() -> None:
@@ -62,29 +62,29 @@ def test_asides_are_not_counted() -> None:
 
 def test_dominant_box_is_no_aside_despite_its_name() -> None:
     other = f"<div id=other>{PARAGRAPHS}</div>"
-    assert found(f"<div class=sidebar id=here>{PARAGRAPHS}<p>{LONG}</p></div>{other}") == "here"
-    assert found(f"<div class=sidebar id=here>{PARAGRAPHS}</div>{other}<p>{LONG}</p>") != "here"
+    assert core_id(f"<div class=sidebar id=here>{PARAGRAPHS}<p>{LONG}</p></div>{other}") == "here"
+    assert core_id(f"<div class=sidebar id=here>{PARAGRAPHS}</div>{other}<p>{LONG}</p>") != "here"
 
 
 def test_box_with_heading_is_no_aside() -> None:
     html = f"<div id=other>{PARAGRAPHS}<p>{LONG}</p></div><div class=sidebar id=here><h1>题目</h1><p>{LONG}</p><p>{LONG}</p></div>"
-    assert found(html) == "other"
-    assert found(html, heading=3) == "here"
+    assert core_id(html) == "other"
+    assert core_id(html, heading=3) == "here"
 
 
 def test_text_beside_the_heading_weighs_double() -> None:
     """Without the bonus for the heading the other box wins: it has 1.5 times the text."""
     other = f"<div id=other>{PARAGRAPHS}<p>{LONG}</p></div>"
     html = f"<div id=page><div id=here><h1>题目</h1>{PARAGRAPHS}</div>{other}</div>"
-    assert found(html) == "other"
-    assert found(html, heading=0) == "here"
+    assert core_id(html) == "other"
+    assert core_id(html, heading=0) == "here"
 
 
 def test_search_starts_at_declared_body() -> None:
     declared = f"<div id=here itemprop=articleBody>{PARAGRAPHS}</div>"
-    assert found(f"<div id=page>{declared}<div id=other>{PARAGRAPHS * 2}</div></div>") == "here"
-    assert found(f"<div itemprop=articleBody id=empty>{SHORT}</div><div id=other>{PARAGRAPHS * 2}</div>") == "other", (
-        "it holds nearly nothing"
+    assert core_id(f"<div id=page>{declared}<div id=other>{PARAGRAPHS * 2}</div></div>") == "here"
+    assert core_id(f"<div itemprop=articleBody id=empty>{SHORT}</div><div id=other>{PARAGRAPHS * 2}</div>") == "other", (
+        "it has almost no text"
     )
 
 

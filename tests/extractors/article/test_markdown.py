@@ -18,7 +18,7 @@ PAGE = """<title>滨海新线今晨通车_滨海网</title><h1>滨海新线今�
 <ul><li>东站到西站：六元，行车约四十分钟。</li><li>东站到港口：四元，行车约二十分钟。</li></ul></article>"""
 
 
-def again(markdown: str) -> str:
+def html_of_markdown(markdown: str) -> str:
     """Render Markdown as HTML, without white space between elements."""
     return re.sub(r">\s+<|(?<=<br />)\n|\n(?=<ul>)", lambda found: "><" if ">" in found[0] else "", READER.render(markdown)).strip()
 
@@ -42,7 +42,7 @@ def again(markdown: str) -> str:
     ],
 )
 def test_supported_elements_round_trip(html: str) -> None:
-    assert again(markdown_of(html)) == html
+    assert html_of_markdown(markdown_of(html)) == html
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_supported_elements_round_trip(html: str) -> None:
      "a * b * c _d_ [e](f) `g`", "--- 横线", "===", "\\ 反斜线 \\*", "&lt;b&gt; 不是元素", "~~~ 不是代码", "&amp;copy; 不是符号"],
 )  # fmt: skip
 def test_special_characters_in_text_are_escaped(text: str) -> None:
-    assert again(markdown_of(f"<p>{text}</p>")) == f"<p>{text}</p>"
+    assert html_of_markdown(markdown_of(f"<p>{text}</p>")) == f"<p>{text}</p>"
 
 
 def test_unsupported_elements_are_approximated() -> None:

@@ -13,7 +13,7 @@ from newsportal.text import dom
 TEXT = "这是一个足够长的句子，它还会继续下去。"
 
 
-def found(html: str) -> dict[str, NDArray[np.float32]]:
+def record_features(html: str) -> dict[str, NDArray[np.float32]]:
     """Return each feature's values by its name."""
     page = read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
     return dict(zip(NAMES, features(page, None, None).of(NAMES), strict=True))
@@ -27,7 +27,7 @@ COMMENTS = f"<ul>{''.join(map(comment, range(1, 5)))}</ul>"
 
 
 def test_comments_are_records_with_dates_and_links() -> None:
-    rows = found(f"<p>{TEXT}</p>{COMMENTS}")
+    rows = record_features(f"<p>{TEXT}</p>{COMMENTS}")
     assert np.allclose(rows["records"], [0, *[np.log1p(4)] * 12])
     assert set(rows["records_dated"][1:]) == set(rows["records_linked"][1:]) == {1.0}
     assert rows["records_share"][1] > 0.8
@@ -36,11 +36,11 @@ def test_comments_are_records_with_dates_and_links() -> None:
 
 def test_nested_lines_belong_to_their_record() -> None:
     teasers = "".join(f"<div class=teaser><div><h3>标题{number}</h3></div><div><div><p>{TEXT}</p></div></div></div>" for number in range(3))
-    assert (found(f"<div>{teasers}</div>")["records"] > 0).all()
+    assert (record_features(f"<div>{teasers}</div>")["records"] > 0).all()
 
 
 def test_paragraphs_are_alike_but_not_records() -> None:
-    rows = found(f"<div>{f'<p>{TEXT}</p>' * 6}</div>")
+    rows = record_features(f"<div>{f'<p>{TEXT}</p>' * 6}</div>")
     assert not rows["records"].any()
     assert np.allclose(rows["alike"], np.log1p(6))
     assert rows["alike_share"].tolist() == [1.0] * 6
@@ -48,12 +48,12 @@ def test_paragraphs_are_alike_but_not_records() -> None:
 
 def test_two_columns_are_not_records() -> None:
     column = f"<div class=column><p>{TEXT}</p><p>{TEXT}</p></div>"
-    assert not found(column * 2)["records"].any()
-    assert found(column * 3)["records"].all()
+    assert not record_features(column * 2)["records"].any()
+    assert record_features(column * 3)["records"].all()
 
 
 def test_boxes_of_other_classes_are_not_alike() -> None:
-    rows = found("".join(f"<div class=c{number}><p>{TEXT}</p><p>{TEXT}</p></div>" for number in range(4)))
+    rows = record_features("".join(f"<div class=c{number}><p>{TEXT}</p><p>{TEXT}</p></div>" for number in range(4)))
     assert not rows["records"].any()
 
 

@@ -16,7 +16,7 @@ from newsportal.extractors.article.site import SiteKnowledge, read_knowledge, wr
 NOTICE = "本网所有内容未经书面许可不得转载。"
 
 
-def known() -> SiteKnowledge:
+def made_knowledge() -> SiteKnowledge:
     knowledge = SiteKnowledge()
     text = "滨海新线今天通车，从码头到东站只要十二分钟，头一班车上坐满了来看海的人。"
     knowledge.learn("https://a.example/1/甲", ["滨海新线", text, NOTICE], "滨海新线", [text])
@@ -25,8 +25,8 @@ def known() -> SiteKnowledge:
 
 
 def test_round_trip_keeps_knowledge() -> None:
-    later = read_knowledge(write_knowledge(known()))
-    assert write_knowledge(later) == write_knowledge(known())
+    later = read_knowledge(write_knowledge(made_knowledge()))
+    assert write_knowledge(later) == write_knowledge(made_knowledge())
     body = ["码头今天有了新的进展，当地的居民都在谈论它。", "记者从现场发回了报道，船班明天恢复。", NOTICE]
     assert later.repeated("https://a.example/other", body) == {NOTICE}
 
@@ -56,7 +56,7 @@ def test_files_are_independent_of_byte_order(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_corrupt_file_is_refused(where: tuple[str | int, ...], value: object) -> None:
-    broken: object = json.loads(write_knowledge(known()))
+    broken: object = json.loads(write_knowledge(made_knowledge()))
     inner: object = broken
     for key in where[:-1]:
         inner = inner[key]  # type: ignore[index]

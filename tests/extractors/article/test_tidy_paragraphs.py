@@ -38,7 +38,7 @@ def test_rules_and_feeds_keep_lines_separate() -> None:
     page = dom.from_text(f"<body><form id=a>{BODY}</form></body>", URL)
     assert lines(apply(ArticleRule(body="#a"), page, NOW).html) == SHOWN
     assert lines(read_fragment(BODY, URL).html) == lines(read_fragment(f"<form>{BODY}</form>", URL).html) == SHOWN
-    assert lines(read_fragment(f"\x01<div>{ONE}<i>\x01</i></div>{TWO}\x01", URL).html) == SHOWN, "trees refuse control characters"
+    assert lines(read_fragment(f"\x01<div>{ONE}<i>\x01</i></div>{TWO}\x01", URL).html) == SHOWN, "lxml refuses control characters"
     assert lines(read_fragment(f"{ONE}<div>{TWO}</div>", URL).html) == SHOWN
 
 

@@ -37,7 +37,7 @@ def parse(body: bytes, content_type: str | None = None) -> Feed:
     return feed.parse(body, URL, content_type, NOW)
 
 
-def first(items: str) -> FeedEntry:
+def first_entry(items: str) -> FeedEntry:
     return parse(rss(f"<item>{items}</item>")).entries[0]
 
 
@@ -195,7 +195,7 @@ def test_many_namespaces_take_linear_time() -> None:
     ],
 )
 def test_summaries_are_plain_text(markup: str, text: str) -> None:
-    assert first(f"<title>t</title><description>{markup}</description>").summary == text
+    assert first_entry(f"<title>t</title><description>{markup}</description>").summary == text
 
 
 def test_entries_with_shared_link_or_guid_have_distinct_keys() -> None:
@@ -212,7 +212,7 @@ def test_entries_with_shared_link_or_guid_have_distinct_keys() -> None:
 
 @pytest.mark.parametrize("link", ["javascript:alert(1)", "http://[::1", "mailto:a@b.example", "file:///etc/passwd", ""])
 def test_invalid_links_are_dropped(link: str) -> None:
-    assert first(f"<title>t</title><link>{link}</link>").url is None
+    assert first_entry(f"<title>t</title><link>{link}</link>").url is None
 
 
 class TestBombs:

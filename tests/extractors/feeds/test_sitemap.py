@@ -45,7 +45,7 @@ def urls(found: sitemap.Sitemap) -> list[str]:
     return [entry.url for entry in found.entries]
 
 
-def refused(text: str | bytes) -> str:
+def refusal_reason(text: str | bytes) -> str:
     with pytest.raises(NotApplicable) as told:
         parse(text)
     return told.value.reason
@@ -151,11 +151,11 @@ def test_dates(written: str, meant: datetime | None) -> None:
 
 
 def test_invalid_sitemap_is_refused() -> None:
-    assert refused("<html><body>404</body></html>") == "not-a-sitemap"
-    assert refused("<rss><channel/></rss>") == "not-a-sitemap"
-    assert refused("hello") == "not-a-sitemap"
-    assert refused(b"\x89PNG\r\n\x1a\n" + bytes(range(256))) == "not-a-sitemap"
-    assert refused("") == "empty"
+    assert refusal_reason("<html><body>404</body></html>") == "not-a-sitemap"
+    assert refusal_reason("<rss><channel/></rss>") == "not-a-sitemap"
+    assert refusal_reason("hello") == "not-a-sitemap"
+    assert refusal_reason(b"\x89PNG\r\n\x1a\n" + bytes(range(256))) == "not-a-sitemap"
+    assert refusal_reason("") == "empty"
     assert parse("<urlset/>").entries == ()
 
 
@@ -188,7 +188,7 @@ def test_gzip_bomb_is_limited_in_memory(monkeypatch: pytest.MonkeyPatch) -> None
     tracemalloc.stop()
     assert urls(found) == ["https://news.example/1"]
     assert "too-large" in found.warnings
-    assert most < 8_000_000, "it is read in pieces"
+    assert most < 8_000_000, "the input is decompressed in chunks"
 
 
 def test_nesting_attributes_and_text_are_limited() -> None:
@@ -241,8 +241,8 @@ def test_lastmod_generated_on_request_is_ignored() -> None:
 def test_identical_lastmod_times_are_ignored_but_days_kept() -> None:
     assert dated(*["2026-11-01T03:14:15Z"] * 10).warnings == ("lastmod-same",)
     assert dated(*["2026-11-20"] * 10).warnings == ()
-    assert dated(*["2026-11-20T11:59:00Z"] * 4).warnings == (), "few entries may really be new"
-    assert dated(*["2026-11-20T11:59:00Z"] * 10, published=True).warnings == (), "publication is what counts there"
+    assert dated(*["2026-11-20T11:59:00Z"] * 4).warnings == (), "a few entries may indeed be new"
+    assert dated(*["2026-11-20T11:59:00Z"] * 10, published=True).warnings == (), "entries with a publication date do not depend on lastmod"
 
 
 def test_fingerprint_covers_urls_not_dates() -> None:

@@ -23,13 +23,13 @@ def posts(html: str, hints: bool = True, url: str = URL) -> tuple[Post, ...]:
     return best.extract(dom.from_text(html, url), NOW, hints)
 
 
-def squeezed(text: str | None) -> str:
+def without_spaces(text: str | None) -> str:
     return "".join((text or "").split())
 
 
 def assert_posts(found: Sequence[Post], talk: Sequence[Said]) -> None:
     assert [post.author for post in found] == [said.author for said in talk]
-    assert [squeezed(post.text) for post in found] == [squeezed(said.text) for said in talk]
+    assert [without_spaces(post.text) for post in found] == [without_spaces(said.text) for said in talk]
     assert all(post.published is not None and post.published.date() >= datetime(2024, 3, 5, tzinfo=UTC).date() for post in found)
 
 
@@ -75,8 +75,8 @@ def test_quotations_are_separated_from_text() -> None:
     for found in (posts(threads.discuz())[2], posts(threads.phpbb())[2], posts(threads.xenforo())[2]):
         assert found.quoted is not None
         assert "七分钟" in found.quoted or "Hardly anybody" in found.quoted
-        assert squeezed(found.quoted) not in squeezed(found.text)
-        assert squeezed(found.full_text) == squeezed(found.quoted + found.text)
+        assert without_spaces(found.quoted) not in without_spaces(found.text)
+        assert without_spaces(found.full_text) == without_spaces(found.quoted + found.text)
 
 
 def test_signatures_and_edit_notes_are_removed() -> None:
@@ -121,7 +121,7 @@ def test_comments_below_answers_are_not_posts() -> None:
     )
     found = posts(page(answers), hints=False)
     assert [post.author for post in found] == [said.author for said in ENGLISH]
-    assert [squeezed(post.text) for post in found] == [squeezed(said.text * 2) for said in ENGLISH]
+    assert [without_spaces(post.text) for post in found] == [without_spaces(said.text * 2) for said in ENGLISH]
 
 
 def test_nested_posts_hold_only_their_own_text() -> None:
@@ -136,7 +136,9 @@ def test_nested_posts_hold_only_their_own_text() -> None:
 
     found = posts(page(nested(0)))
     assert_posts(found, ENGLISH)
-    assert all(squeezed(ENGLISH[number + 1].text) not in squeezed(found[number].block_text) for number in range(len(ENGLISH) - 1))
+    assert all(
+        without_spaces(ENGLISH[number + 1].text) not in without_spaces(found[number].block_text) for number in range(len(ENGLISH) - 1)
+    )
 
 
 def test_posts_inside_html_comment_are_read() -> None:

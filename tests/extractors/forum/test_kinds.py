@@ -141,7 +141,7 @@ OPAQUE = (
 )
 
 
-def opaque(html: str) -> str:
+def with_opaque_urls(html: str) -> str:
     """Return the page with URLs from which no kind can be read."""
     for form, there in OPAQUE:
         html = re.sub(form, there, html)
@@ -150,10 +150,10 @@ def opaque(html: str) -> str:
 
 @pytest.mark.parametrize("key", ["discuz", "phpwind", "phpbb"])
 def test_boards_are_recognised_without_url_patterns(key: str) -> None:
-    front = kinds.look(page(key, "/", change=opaque), NOW)
+    front = kinds.look(page(key, "/", change=with_opaque_urls), NOW)
     assert [board.title for board in front.boards] == [board.name for board in FORUMS[key].boards if not board.above]
     board = FORUMS[key].boards[0]
-    hidden = page(key, at(BOARDS[key], 2, 1), change=opaque)
+    hidden = page(key, at(BOARDS[key], 2, 1), change=with_opaque_urls)
     found = kinds.look(dom.from_text(hidden.html, f"{HOST}/y/2"), NOW)
     assert (found.kind, listing_errors(found, board, 1)) == ("board", [])
 
@@ -168,7 +168,7 @@ def test_navigation_is_neither_board_nor_thread() -> None:
 # growth
 
 
-def kept(**more: Any) -> StoredThread:
+def stored_thread(**more: Any) -> StoredThread:
     values = {"replies": 5, "listed": NOW, "newest": NOW, "whole": True, **more}
     return StoredThread("id", "key", None, 6, visited=NOW, last_page="", **values)  # type: ignore[arg-type]
 
@@ -176,18 +176,18 @@ def kept(**more: Any) -> StoredThread:
 @pytest.mark.parametrize(
     ("replies", "last", "before", "grown"),
     [
-        (5, NOW, kept(), False),
-        (6, NOW, kept(), True),
-        (4, NOW, kept(), True),  # one was deleted, others may be new
-        (5, NOW + timedelta(minutes=30), kept(), True),  # one was deleted, another is new
-        (5, NOW + timedelta(seconds=30), kept(), False),  # times in lists are accurate to a minute
-        (5, NOW, kept(whole=False), True),
-        (None, NOW, kept(), False),
-        (None, NOW + timedelta(hours=1), kept(), True),
-        (None, None, kept(), True),  # no evidence in the list: the thread is visited
-        (5, None, kept(), False),
-        (None, NOW + timedelta(hours=1), kept(replies=None, listed=None), True),
-        (None, NOW, kept(replies=None, listed=None), False),
+        (5, NOW, stored_thread(), False),
+        (6, NOW, stored_thread(), True),
+        (4, NOW, stored_thread(), True),  # one was deleted, others may be new
+        (5, NOW + timedelta(minutes=30), stored_thread(), True),  # one was deleted, another is new
+        (5, NOW + timedelta(seconds=30), stored_thread(), False),  # times in lists are accurate to a minute
+        (5, NOW, stored_thread(whole=False), True),
+        (None, NOW, stored_thread(), False),
+        (None, NOW + timedelta(hours=1), stored_thread(), True),
+        (None, None, stored_thread(), True),  # no evidence in the list: the thread is visited
+        (5, None, stored_thread(), False),
+        (None, NOW + timedelta(hours=1), stored_thread(replies=None, listed=None), True),
+        (None, NOW, stored_thread(replies=None, listed=None), False),
     ],
 )
 def test_growth_is_detected_by_replies_and_times(replies: int | None, last: datetime | None, before: StoredThread, grown: bool) -> None:

@@ -72,67 +72,67 @@ def test_contradictory_counters_are_ignored() -> None:
     assert counted(["1/5", "1/7"]) is None
 
 
-def one(url: str, at: int, more: str = "", *, title: str = TITLE) -> GalleryPage:
+def story_page(url: str, at: int, more: str = "", *, title: str = TITLE) -> GalleryPage:
     body = f'<div class="photo"><img src="{picture(at)}"><p class="desc">{CAPTIONS[at]}</p></div>{more}'
     return story(page(body, title=title), url)
 
 
-def numbered(at: int) -> str:
+def page_url(at: int) -> str:
     return URL if at == 1 else URL.replace(".html", f"_{at}.html")
 
 
 def test_pattern_without_total_gives_one_page_at_a_time() -> None:
-    first = one(URL, 0)
-    assert further(first, [URL], "{id}_{n}.html", [first]) == (numbered(2),)
+    first = story_page(URL, 0)
+    assert further(first, [URL], "{id}_{n}.html", [first]) == (page_url(2),)
     assert further(first, [URL], None, [first]) == ()
-    assert further(first, [URL, numbered(2)], "{id}_{n}.html", [first]) == ()
+    assert further(first, [URL, page_url(2)], "{id}_{n}.html", [first]) == ()
 
 
 def test_total_gives_all_pages() -> None:
-    first = one(URL, 0, "<p>1/4</p>")
+    first = story_page(URL, 0, "<p>1/4</p>")
     assert first.total == 4
-    assert further(first, [URL], "{id}_{n}.html", [first]) == (numbered(2), numbered(3), numbered(4))
+    assert further(first, [URL], "{id}_{n}.html", [first]) == (page_url(2), page_url(3), page_url(4))
 
 
 def test_pager_links_give_further_pages() -> None:
-    first = one(
+    first = story_page(
         URL,
         0,
-        f'<div class="pages"><b>1</b> <a href="{numbered(2)}">2</a> <a href="{numbered(3)}">3</a> <a href="{numbered(2)}">下一页</a></div>',
+        f'<div class="pages"><b>1</b> <a href="{page_url(2)}">2</a> <a href="{page_url(3)}">3</a> <a href="{page_url(2)}">下一页</a></div>',
     )
-    assert first.pages == (numbered(1), numbered(2), numbered(3))
-    assert first.next == numbered(2)
-    assert further(first, [URL], None, [first]) == (numbered(2), numbered(3))
+    assert first.pages == (page_url(1), page_url(2), page_url(3))
+    assert first.next == page_url(2)
+    assert further(first, [URL], None, [first]) == (page_url(2), page_url(3))
 
 
 def test_pager_total_gives_pages_without_links() -> None:
-    first = one(URL, 0, f'<p>第1页 共4页</p><a href="{numbered(2)}">下一页</a>')
-    assert further(first, [URL], None, [first]) == (numbered(2), numbered(3), numbered(4))
+    first = story_page(URL, 0, f'<p>第1页 共4页</p><a href="{page_url(2)}">下一页</a>')
+    assert further(first, [URL], None, [first]) == (page_url(2), page_url(3), page_url(4))
 
 
 def test_lettered_pages_of_a_pager() -> None:
     lettered = URL.replace(".html", "b.html")
-    first = one(URL, 0, f'<a href="{lettered}">下一页</a>')
+    first = story_page(URL, 0, f'<a href="{lettered}">下一页</a>')
     assert further(first, [URL], None, [first]) == (lettered,)
 
 
 def test_arrows_and_thumbnails_are_pager_links() -> None:
-    strip = "".join(f'<li><a href="{numbered(at)}"><img src="{picture(at - 1, "_s")}" width="90"></a></li>' for at in (1, 2, 3, 4))
-    body = f'<table><tr><td><a href="{numbered(2)}"><img src="{picture(0)}"></a></td></tr></table><p>{CAPTIONS[0]}</p><ul class="strip">{strip}</ul>'
+    strip = "".join(f'<li><a href="{page_url(at)}"><img src="{picture(at - 1, "_s")}" width="90"></a></li>' for at in (1, 2, 3, 4))
+    body = f'<table><tr><td><a href="{page_url(2)}"><img src="{picture(0)}"></a></td></tr></table><p>{CAPTIONS[0]}</p><ul class="strip">{strip}</ul>'
     first = story(page(body))
     assert [image.url for image in first.images] == [picture(0)]
-    assert further(first, [URL], None, [first]) == (numbered(2), numbered(3), numbered(4))
+    assert further(first, [URL], None, [first]) == (page_url(2), page_url(3), page_url(4))
 
 
 def test_numbered_links_with_unrelated_urls() -> None:
     row = '<div class="pages"><span>1</span> ' + "".join(f'<a href="/2026/1122/c1031{at}.html">{at}</a> ' for at in (2, 3, 4)) + "</div>"
-    first = one(URL, 0, row + "<p>1/4</p>")
+    first = story_page(URL, 0, row + "<p>1/4</p>")
     assert [url[-11:] for url in further(first, [URL], None, [first])] == ["c10312.html", "c10313.html", "c10314.html"]
 
 
 @pytest.mark.parametrize("words", ["下一组图", "下一组", "下一图集", "下一篇", "next gallery"])
 def test_link_to_next_story_is_not_followed(words: str) -> None:
-    first = one(URL, 0, f'<p>2/4</p><a href="/2026/1122/c10236.html">{words}</a>')
+    first = story_page(URL, 0, f'<p>2/4</p><a href="/2026/1122/c10236.html">{words}</a>')
     assert "https://photo.example/2026/1122/c10236.html" not in further(first, [URL], None, [first])
 
 
@@ -142,45 +142,45 @@ def test_image_linked_to_next_story_is_kept() -> None:
 
 
 def test_reasons_that_end_a_story() -> None:
-    first, second = one(URL, 0), one(numbered(2), 1)
+    first, second = story_page(URL, 0), story_page(page_url(2), 1)
     met = [first, second]
-    assert is_end(one(numbered(3), 2), met, asked=numbered(3)) is None
-    assert is_end(one(numbered(3), 1), met, asked=numbered(3)) == "repeats"
-    assert is_end(one("https://photo.example/2026/1122/c10999.html", 3), met, asked=numbered(3)) == "elsewhere"
+    assert is_end(story_page(page_url(3), 2), met, asked=page_url(3)) is None
+    assert is_end(story_page(page_url(3), 1), met, asked=page_url(3)) == "repeats"
+    assert is_end(story_page("https://photo.example/2026/1122/c10999.html", 3), met, asked=page_url(3)) == "elsewhere"
     assert (
-        is_end(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), met, asked=numbered(3))
+        is_end(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), met, asked=page_url(3))
         == "front-page"
     )
     assert is_end(first, [], asked=URL) is None
 
 
 def test_repeated_image_beside_new_advertisement_ends_story() -> None:
-    again = one(numbered(3), 1, '<p><img src="https://ads.example/uploads/9.jpg"></p>')
-    assert is_end(again, [one(URL, 0), one(numbered(2), 1)], asked=numbered(3)) == "repeats"
+    again = story_page(page_url(3), 1, '<p><img src="https://ads.example/uploads/9.jpg"></p>')
+    assert is_end(again, [story_page(URL, 0), story_page(page_url(2), 1)], asked=page_url(3)) == "repeats"
 
 
 def test_other_story_at_the_url_ends_story() -> None:
-    other = one(numbered(2), 1, "<p>2/9</p>", title="北麓冰上帆船赛鸣枪")
-    assert is_end(other, [one(URL, 0, "<p>1/4</p>")], asked=numbered(2)) == "another-story"
+    other = story_page(page_url(2), 1, "<p>2/9</p>", title="北麓冰上帆船赛鸣枪")
+    assert is_end(other, [story_page(URL, 0, "<p>1/4</p>")], asked=page_url(2)) == "another-story"
 
 
 def test_open_pages_end_at_max_pages() -> None:
-    met = [GalleryPage(URL, images=(Image(picture(0)),)), *(GalleryPage(numbered(at)) for at in range(2, MAX_PAGES + 1))]
+    met = [GalleryPage(URL, images=(Image(picture(0)),)), *(GalleryPage(page_url(at)) for at in range(2, MAX_PAGES + 1))]
     assert open_pages(met, [], "{id}_{n}.html") == ()
 
 
 def test_failed_pages_count_towards_max_pages() -> None:
-    asked = [numbered(at) for at in range(2, MAX_PAGES + 1)]
-    assert further(GalleryPage(URL, next=numbered(900)), asked, None, ()) == ()
+    asked = [page_url(at) for at in range(2, MAX_PAGES + 1)]
+    assert further(GalleryPage(URL, next=page_url(900)), asked, None, ()) == ()
 
 
 def test_no_further_pages_after_max_pictures() -> None:
     images = tuple(Image(f"https://photo.example/{at}.jpg") for at in range(MAX_PICTURES))
-    assert further(GalleryPage(URL, images=images[1:], next=numbered(2)), (), None, ()) == (numbered(2),)
-    assert further(GalleryPage(URL, images=images, next=numbered(2)), (), None, ()) == ()
+    assert further(GalleryPage(URL, images=images[1:], next=page_url(2)), (), None, ()) == (page_url(2),)
+    assert further(GalleryPage(URL, images=images, next=page_url(2)), (), None, ()) == ()
 
 
 def test_story_is_complete_when_no_page_is_open() -> None:
-    pages = [one(numbered(at), at - 1) for at in (1, 2, 3)]
+    pages = [story_page(page_url(at), at - 1) for at in (1, 2, 3)]
     assert not assemble(pages, pattern="{id}_{n}.html").complete
-    assert assemble(pages, pattern="{id}_{n}.html", ended=[numbered(4)]).complete
+    assert assemble(pages, pattern="{id}_{n}.html", ended=[page_url(4)]).complete

@@ -14,7 +14,7 @@ P = "https://p.example/photo/"
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
-def first(url: str, pictures: int = 1, **more: object) -> GalleryPage:
+def first_page(url: str, pictures: int = 1, **more: object) -> GalleryPage:
     images = tuple(Image(f"https://p.example/pic/{number}.jpg") for number in range(pictures))
     return replace(GalleryPage(url, title="老桥的春天", images=images, published=NOON), **more)  # type: ignore[arg-type]
 
@@ -31,22 +31,22 @@ def first(url: str, pictures: int = 1, **more: object) -> GalleryPage:
     ],
 )
 def test_usual_second_page_url_is_guessed(url: str, second: str) -> None:
-    page = first(url)
+    page = first_page(url)
     assert further(page, (), guess(page), ()) == (second,)
 
 
 @pytest.mark.parametrize(
     "page",
     [
-        first(P + "123.html", total=4),
-        first(P + "123.html", next=P + "123_b.html"),
-        first(P + "123.html", pages=(P + "123.html", P + "124.html")),
-        first(P + "123.html", pictures=3),
-        first(P + "123.html", whole=True),
-        first(P + "123.html", title=None),
-        first(P + "about.html"),
-        first(P + "v.php?id=3"),
-        first("https://p.example/"),
+        first_page(P + "123.html", total=4),
+        first_page(P + "123.html", next=P + "123_b.html"),
+        first_page(P + "123.html", pages=(P + "123.html", P + "124.html")),
+        first_page(P + "123.html", pictures=3),
+        first_page(P + "123.html", whole=True),
+        first_page(P + "123.html", title=None),
+        first_page(P + "about.html"),
+        first_page(P + "v.php?id=3"),
+        first_page("https://p.example/"),
     ],
 )
 def test_no_guess_with_pager_or_unusual_url(page: GalleryPage) -> None:
@@ -54,8 +54,8 @@ def test_no_guess_with_pager_or_unusual_url(page: GalleryPage) -> None:
 
 
 def test_guessed_page_must_match_title_and_day() -> None:
-    met = [first(P + "123.html")]
-    second = first(P + "123_2.html")
+    met = [first_page(P + "123.html")]
+    second = first_page(P + "123_2.html")
     assert bears_out(second, met)
     assert bears_out(replace(second, published=None), met)
     assert not bears_out(replace(second, title="北麓冰上帆船赛"), met)
@@ -63,6 +63,6 @@ def test_guessed_page_must_match_title_and_day() -> None:
 
 
 def test_guessed_pattern_is_derived_from_pages() -> None:
-    one, two = first(P + "123.html"), first(P + "123_2.html")
+    one, two = first_page(P + "123.html"), first_page(P + "123_2.html")
     assert guessed([two, one]) == "{id}_{n}.html"
     assert guessed([one]) is None

@@ -31,7 +31,7 @@ def test_expressions_are_not_literals(text: str) -> None:
         literal(text, 0, len(text))
 
 
-def found(html: str) -> list[Any]:
+def script_values(html: str) -> list[Any]:
     return [value for _, value in values(dom.from_text(html, "https://p.example/"))]
 
 
@@ -52,8 +52,8 @@ def found(html: str) -> list[Any]:
     ],
 )
 def test_places_of_values(html: str, value: Any) -> None:
-    assert value in found(html)
+    assert value in script_values(html)
 
 
 def test_scripts_without_images_are_skipped() -> None:
-    assert found('<script>var a = {"text": "没有图片"};</script>') == []
+    assert script_values('<script>var a = {"text": "没有图片"};</script>') == []

@@ -17,7 +17,7 @@ FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP")
 ORIENTATION = 0x0112
 
 
-def made(format: str, width: int = 301, height: int = 207, **options: Any) -> bytes:
+def encoded_image(format: str, width: int = 301, height: int = 207, **options: Any) -> bytes:
     out = BytesIO()
     Image.effect_noise((width, height), 60).convert("RGB").save(out, format, **options)
     return out.getvalue()
@@ -29,13 +29,13 @@ def turned(way: int) -> Image.Exif:
     return exif
 
 
-def reason(data: bytes, **options: Any) -> str:
+def refusal_reason(data: bytes, **options: Any) -> str:
     with pytest.raises(NotApplicable) as why:
         look(data, **options)
     return why.value.reason
 
 
-def answer(data: bytes) -> tuple[int, int] | str:
+def size_or_reason(data: bytes) -> tuple[int, int] | str:
     try:
         head = look(data)
     except NotApplicable as why:
@@ -45,50 +45,50 @@ def answer(data: bytes) -> tuple[int, int] | str:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_format_and_size_of_complete_image(format: str) -> None:
-    assert look(made(format)) == Head(format.lower(), 301, 207, whole=True)
+    assert look(encoded_image(format)) == Head(format.lower(), 301, 207, whole=True)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_truncated_image_reports_size(format: str) -> None:
-    data = made(format)
+    data = encoded_image(format)
     assert look(data[: len(data) // 2]) == Head(format.lower(), 301, 207, whole=False)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_any_truncation_is_read_or_refused(format: str) -> None:
-    data = made(format)
-    answers = {answer(data[:length]) for length in range(1, 1200, 3)}
+    data = encoded_image(format)
+    answers = {size_or_reason(data[:length]) for length in range(1, 1200, 3)}
     assert answers <= {(301, 207), "cut", "not-a-picture", "no-size"}
     assert (301, 207) in answers
 
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"exif": turned(1)}, {"quality": 5}], ids=["VP8L", "VP8X", "VP8"])
 def test_webp_variants(options: dict[str, Any]) -> None:
-    assert look(made("WEBP", 1023, 7, **options)) == Head("webp", 1023, 7, whole=True)
+    assert look(encoded_image("WEBP", 1023, 7, **options)) == Head("webp", 1023, 7, whole=True)
 
 
 def test_exif_rotation_swaps_width_and_height() -> None:
     for way, size in ((1, (301, 207)), (3, (301, 207)), (6, (207, 301)), (8, (207, 301))):
-        head = look(made("JPEG", exif=turned(way)))
+        head = look(encoded_image("JPEG", exif=turned(way)))
         assert (head.width, head.height) == size
-    assert look(made("AVIF", exif=turned(6))).width == 207
+    assert look(encoded_image("AVIF", exif=turned(6))).width == 207
 
 
 def test_progressive_and_grey_jpeg_and_top_down_bmp() -> None:
-    assert look(made("JPEG", progressive=True)).width == 301
+    assert look(encoded_image("JPEG", progressive=True)).width == 301
     grey = BytesIO()
     Image.new("L", (40, 30)).save(grey, "JPEG")
     assert look(grey.getvalue()).height == 30
-    downwards = bytearray(made("BMP"))
+    downwards = bytearray(encoded_image("BMP"))
     downwards[22:26] = struct.pack("<i", -207)
     assert look(bytes(downwards)) == Head("bmp", 301, 207, whole=True)
 
 
 def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
     profile = b"".join(b"\xff\xe2" + struct.pack(">H", 60_002) + b"x" * 60_000 for _ in range(2))
-    data = made("JPEG")
+    data = encoded_image("JPEG")
     long = data[:2] + profile + data[2:]
-    assert reason(long[:FIRST_BYTES]) == "cut"
+    assert refusal_reason(long[:FIRST_BYTES]) == "cut"
     assert look(long).width == 301
 
 
@@ -114,7 +114,7 @@ def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
     ids=range(15),
 )
 def test_invalid_image_is_refused(data: bytes, why: str) -> None:
-    assert reason(data) == why
+    assert refusal_reason(data) == why
 
 
 def png_of(width: int, height: int) -> bytes:
@@ -123,25 +123,25 @@ def png_of(width: int, height: int) -> bytes:
 
 
 def test_declared_size_limits() -> None:
-    assert reason(png_of(65_500, 65_500)) == "too-large"
-    assert reason(png_of(4_000_000_000, 1)) == "too-large"
-    assert reason(png_of(40_000, 100)) == "too-large"  # one side is too long
-    assert reason(png_of(1000, 1000), max_pixels=999_999) == "too-large"
+    assert refusal_reason(png_of(65_500, 65_500)) == "too-large"
+    assert refusal_reason(png_of(4_000_000_000, 1)) == "too-large"
+    assert refusal_reason(png_of(40_000, 100)) == "too-large"  # one side is too long
+    assert refusal_reason(png_of(1000, 1000), max_pixels=999_999) == "too-large"
     assert look(png_of(6000, MAX_PIXELS // 6000)).width == 6000
-    assert reason(b"GIF89a\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
-    assert reason(b"RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
+    assert refusal_reason(b"GIF89a\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
+    assert refusal_reason(b"RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
 
 
 def test_malformed_avif_boxes_are_refused() -> None:
     start = b"\0\0\0\x14ftypavif\0\0\0\0avif"
-    assert reason(start + b"\0\0\0\x00" * 2) == "cut"
-    assert reason(start + b"\0\0\0\x04meta" + b"\0" * 64) == "broken"
-    assert reason(start + b"\0\0\0\x40meta" + b"\0" * 8 + b"\0\0\0\x08free" * 7) == "no-size"
-    assert reason(start + b"\0\0\0\x08free" * 50_000) == "cut"
+    assert refusal_reason(start + b"\0\0\0\x00" * 2) == "cut"
+    assert refusal_reason(start + b"\0\0\0\x04meta" + b"\0" * 64) == "broken"
+    assert refusal_reason(start + b"\0\0\0\x40meta" + b"\0" * 8 + b"\0\0\0\x08free" * 7) == "no-size"
+    assert refusal_reason(start + b"\0\0\0\x08free" * 50_000) == "cut"
 
 
 def test_invalid_exif_length_is_tolerated() -> None:
-    data = made("JPEG", exif=turned(6))
+    data = encoded_image("JPEG", exif=turned(6))
     at = data.index(b"Exif\0\0") + 6
     for broken in (b"\xff\xff\xff\xff", b"\0\0\0\0"):
         odd = data[: at + 4] + broken + data[at + 8 :]

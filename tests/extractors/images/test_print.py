@@ -52,22 +52,22 @@ def cropped(picture: Picture, share: float) -> Picture:
     return picture.crop((across, down, picture.width - across, picture.height - down))
 
 
-def near(change: Callable[[Picture], Picture], bits: int = SAME) -> float:
+def share_within(change: Callable[[Picture], Picture], bits: int = SAME) -> float:
     """Return the share of images whose hash changes by at most ``bits``."""
     kept = [distance(phash(one) or "", phash(change(one)) or "") <= bits for one in photos()]
     return sum(kept) / len(kept)
 
 
 def test_compression_and_scaling_hardly_change_hash() -> None:
-    assert near(lambda one: opened(saved(one, quality=20)), 6) >= 0.98
-    assert near(lambda one: opened(saved(one, "WEBP", quality=50)), 6) >= 0.98
-    assert near(lambda one: one.resize((160, 107)), 6) >= 0.98
-    assert near(lambda one: one.resize((one.width, one.height * 9 // 10))) >= 0.98
+    assert share_within(lambda one: opened(saved(one, quality=20)), 6) >= 0.98
+    assert share_within(lambda one: opened(saved(one, "WEBP", quality=50)), 6) >= 0.98
+    assert share_within(lambda one: one.resize((160, 107)), 6) >= 0.98
+    assert share_within(lambda one: one.resize((one.width, one.height * 9 // 10))) >= 0.98
 
 
 def test_small_crops_hardly_change_hash() -> None:
-    assert near(lambda one: cropped(one, 0.02)) >= 0.98
-    assert near(lambda one: cropped(one, 0.05)) >= 0.9
+    assert share_within(lambda one: cropped(one, 0.02)) >= 0.98
+    assert share_within(lambda one: cropped(one, 0.05)) >= 0.9
 
 
 def test_different_images_have_distant_hashes() -> None:
@@ -75,7 +75,7 @@ def test_different_images_have_distant_hashes() -> None:
     apart = [distance(one, other) for place, one in enumerate(prints) for other in prints[:place]]
     assert min(apart) > SAME
     assert 28 < sum(apart) / len(apart) < 36
-    assert near(lambda one: one.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) == 0
+    assert share_within(lambda one: one.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) == 0
 
 
 def test_hash_has_sixteen_digits_and_is_deterministic() -> None:

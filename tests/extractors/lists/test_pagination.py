@@ -152,7 +152,7 @@ def test_page_urls_may_count_from_zero() -> None:
 )
 def test_single_page_link_is_found(link: str) -> None:
     assert pager(f'<a href="830115_2.html">下一页</a>{link}').whole is not None
-    assert pager(link).whole is None, "a page that is alone is the whole"
+    assert pager(link).whole is None, "an article of one page has no single-page version"
     assert pager('<a href="830115_2.html">下一页</a><a href="/photos/">查看全部</a>').whole is None
 
 
@@ -175,13 +175,13 @@ def test_many_links_take_bounded_time() -> None:
     html = "".join(f'<a href="830115_{number % 90}.html"><b>{number % 90}</b></a>' for number in range(20_000))
     document = dom.from_text(html, URL)
     assert document.root is not None
-    assert count_calls(find_pager, document) < 1_200_000, "no more links than bounds allow are compared"
+    assert count_calls(find_pager, document) < 1_200_000, "the number of compared links is limited"
 
 
 def test_large_unclosed_links_take_bounded_time() -> None:
     document = dom.from_text("<a href='830115_2.html'>" * 900 + "<b>字</b>" * 50_000, URL)
     assert document.root is not None
-    assert count_calls(find_pager, document) < 50_000, "a few for each of 900 links"
+    assert count_calls(find_pager, document) < 50_000, "a constant number for each of 900 links"
 
 
 def test_thread_urls_are_recognised() -> None:
@@ -210,4 +210,4 @@ def test_next_pages_of_real_articles(data: Path, folder: str, several: int) -> N
     pages = (page for page in saved_pages(data / "extraction" / folder) if page.error is None)
     found = [find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC)))).next for page in pages]
     named = [url for url in found if url]
-    assert len(named) == several, f"who finds another looks at it: {named}"
+    assert len(named) == several, f"check these pages by hand: {named}"

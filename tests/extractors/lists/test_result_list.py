@@ -27,14 +27,14 @@ def layout(name: str) -> tuple[str, list[tuple[str, str]]]:
     return html, [(row["title"], row["link"]) for row in json.loads(answer.removesuffix("-->\n"))]
 
 
-def found(html: str) -> list[tuple[str, str]]:
+def titles_and_links(html: str) -> list[tuple[str, str]]:
     return [(entry.title, entry.link) for entry in result_list(from_text(html))]
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_layout_is_read_without_its_wrapper(name: str) -> None:
     html, gold = layout(name)
-    assert found(html) == gold
+    assert titles_and_links(html) == gold
 
 
 def renamed(html: str) -> str:
@@ -45,7 +45,7 @@ def renamed(html: str) -> str:
 @pytest.mark.parametrize("name", [name for name in LAYOUTS if name not in UNREADABLE_RENAMED])
 def test_layout_is_read_with_renamed_classes(name: str) -> None:
     html, gold = layout(name)
-    missing = set(gold) - set(found(renamed(html)))
+    missing = set(gold) - set(titles_and_links(renamed(html)))
     assert not missing
 
 
@@ -85,7 +85,7 @@ def test_rows_without_a_common_element_are_grouped() -> None:
     ids=["empty", "no links", "channels", "friends", "navigation", "other searches"],
 )
 def test_page_without_results_has_none(html: str) -> None:
-    assert found(f"<html><body>{html}</body></html>") == []
+    assert titles_and_links(f"<html><body>{html}</body></html>") == []
 
 
 def test_numbered_articles_of_same_host_are_results() -> None:
@@ -99,7 +99,7 @@ def test_labelled_advertisements_are_left_out() -> None:
         for number in range(4)
     )
     paid = f'<div><h3><a href="https://paid.example/">特价旅游团</a></h3><p>{"推广文字" * 20}</p><span>广告</span></div>'
-    assert [link for _, link in found(f"<div>{paid}{rows}</div>")] == [f"https://a{number}.example/" for number in range(4)]
+    assert [link for _, link in titles_and_links(f"<div>{paid}{rows}</div>")] == [f"https://a{number}.example/" for number in range(4)]
 
 
 @pytest.mark.parametrize(

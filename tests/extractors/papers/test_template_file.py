@@ -25,7 +25,7 @@ def library() -> Library:
     return run.library
 
 
-def held(text: str) -> list[tuple[str, int, int]]:
+def contents(text: str) -> list[tuple[str, int, int]]:
     return [(site, len(branch.templates), len(branch.waiting)) for site, branch in read_library(text).sites.items()]
 
 
@@ -35,7 +35,7 @@ def size(text: str) -> int:
 
 def test_file_is_compact_json(library: Library) -> None:
     text = write_library(library)
-    assert held(text) == [("old.example", 1, 2), ("mid.example", 1, 2), ("new.example", 1, 2)]
+    assert contents(text) == [("old.example", 1, 2), ("mid.example", 1, 2), ("new.example", 1, 2)]
     found = json.loads(text)
     assert (found["format"], found["version"]) == (FORMAT, VERSION)
     assert text == json.dumps(found, ensure_ascii=False, separators=(",", ":"))
@@ -48,8 +48,8 @@ def test_waiting_pages_are_dropped_before_templates(library: Library) -> None:
     for most in range(whole + 12, 60, -3):
         text = write_library(library, most)
         assert size(text) <= most
-        if not steps or steps[-1] != held(text):
-            steps.append(held(text))
+        if not steps or steps[-1] != contents(text):
+            steps.append(contents(text))
     waiting = [sum(row[2] for row in step) for step in steps]
     templates = [sum(row[1] for row in step) for step in steps]
     assert waiting == [6, 5, 4, 3, 2, 1, 0, 0, 0, 0]

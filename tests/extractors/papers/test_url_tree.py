@@ -42,7 +42,7 @@ def page(name: str, url: str, layout: str = "div") -> dom.Document:
     return dom.from_text(f"<title>{name}_港湾网</title><body><h1>{name}</h1>{block.format(f'<p>{sentence(name)}</p>')}</body>", url)
 
 
-def ask(run: UrlTree, name: str, path: str, layout: str = "div") -> str | None:
+def extract_text(run: UrlTree, name: str, path: str, layout: str = "div") -> str | None:
     return run(page(name, SITE + path, layout), None, NOW).text
 
 
@@ -58,9 +58,9 @@ def directories(run: UrlTree) -> list[str]:
 def test_page_waits_for_a_sibling() -> None:
     run = UrlTree()
     with pytest.raises(NotApplicable, match="waits-for-sibling"):
-        ask(run, "滨海", "/news/a.html")
-    assert ask(run, "东站", "/news/b.html") == sentence("东站")
-    assert ask(run, "滨海", "/news/a.html") == sentence("滨海")
+        extract_text(run, "滨海", "/news/a.html")
+    assert extract_text(run, "东站", "/news/b.html") == sentence("东站")
+    assert extract_text(run, "滨海", "/news/a.html") == sentence("滨海")
     assert directories(run) == ["news"]
     assert not run.library.sites["gangwan.example"].waiting
 
@@ -85,7 +85,7 @@ def test_matching_templates_move_to_parent() -> None:
     learn(run, "/news/03-06/c", "/news/03-06/d")
     assert directories(run) == ["news"]
     assert not run.library.sites["gangwan.example"].waiting
-    assert ask(run, "明天", "/news/03-09/e") == sentence("明天")
+    assert extract_text(run, "明天", "/news/03-09/e") == sentence("明天")
     learn(run, "/sport/a", "/sport/b")
     assert directories(run) == [""]  # both channels have one layout: its template is stored at the host
     with pytest.raises(NotApplicable):
@@ -97,8 +97,8 @@ def test_directory_may_have_several_templates() -> None:
     learn(run, "/news/a", "/news/b")
     learn(run, "/news/c", "/news/d", layout="table")
     assert len(directories(run)) == 2
-    assert ask(run, "甲", "/news/e") == sentence("甲")
-    assert ask(run, "乙", "/news/f", "table") == sentence("乙")
+    assert extract_text(run, "甲", "/news/e") == sentence("甲")
+    assert extract_text(run, "乙", "/news/f", "table") == sentence("乙")
 
 
 def test_fields_of_link_are_used() -> None:
@@ -155,7 +155,7 @@ def test_concurrent_learning_and_extraction() -> None:
 
     def work(number: int) -> bool:
         try:
-            return ask(run, f"事{number}", f"/d{number % 7}/{number}") == sentence(f"事{number}")
+            return extract_text(run, f"事{number}", f"/d{number % 7}/{number}") == sentence(f"事{number}")
         except NotApplicable:
             return False
 
@@ -177,8 +177,8 @@ def test_saved_library_is_restored() -> None:
     learn(run, "/t/a", "/t/b", layout="table")
     later.restore(run.saved())
     assert later.saved() == run.saved()
-    assert ask(later, "甲", "/news/x") == sentence("甲")
-    assert ask(later, "乙", "/sport/y") == sentence("乙")  # uses the page that was waiting in the first run
+    assert extract_text(later, "甲", "/news/x") == sentence("甲")
+    assert extract_text(later, "乙", "/sport/y") == sentence("乙")  # uses the page that was waiting in the first run
 
 
 def test_forget_removes_templates_and_waiting_pages() -> None:
@@ -193,7 +193,7 @@ def test_forget_removes_templates_and_waiting_pages() -> None:
     assert run.library.forget("gangwan.example") == 0
 
 
-def good() -> dict[str, object]:
+def library_dict() -> dict[str, object]:
     run = UrlTree()
     learn(run, "/news/a", "/news/b", "/sport/waits")
     found: dict[str, object] = json.loads(run.saved())
@@ -223,7 +223,7 @@ def good() -> dict[str, object]:
     ],
 )
 def test_corrupt_library_is_refused(where: tuple[str | int, ...], value: object) -> None:
-    broken: object = good()
+    broken: object = library_dict()
     inner: object = broken
     for key in where[:-1]:
         inner = inner[key]  # type: ignore[index]

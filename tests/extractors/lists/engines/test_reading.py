@@ -97,7 +97,7 @@ def test_partial_wrapper_is_completed_in_page_order() -> None:
     assert (page.by, page.changed) == ("generic", True)
 
 
-def beside_another_list(known: int) -> str:
+def page_with_other_list(known: int) -> str:
     """Return a page with ``known`` results in Baidu's layout and a list of nine in an unknown layout."""
     few = "".join(
         f'<div class="c-container"><h3><a href="https://r{number}.example/">结果第{number}条的标题</a></h3>'
@@ -108,13 +108,13 @@ def beside_another_list(known: int) -> str:
 
 
 def test_wrapper_results_beside_other_list_are_kept() -> None:
-    page = read(engines.load("baidu_web"), from_text(beside_another_list(3)), NOW)
+    page = read(engines.load("baidu_web"), from_text(page_with_other_list(3)), NOW)
     assert [result.link for result in page.results] == [f"https://r{number}.example/" for number in range(3)]
     assert (page.by, page.changed) == ("wrapper", False)
 
 
 def test_single_old_layout_result_counts_as_changed() -> None:
-    page = read(engines.load("baidu_web"), from_text(beside_another_list(1)), NOW)
+    page = read(engines.load("baidu_web"), from_text(page_with_other_list(1)), NOW)
     assert [result.link for result in page.results[:2]] == ["https://r0.example/", "https://n0.example/a/0.html"]
     assert (len(page.results), page.by, page.changed) == (10, "generic", True)
 

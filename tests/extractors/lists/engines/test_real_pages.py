@@ -37,7 +37,7 @@ def link(url: str) -> str:
     return re.sub(r"^https?://(www\.)?", "", url.strip()).rstrip("/")
 
 
-def squashed(text: str) -> str:
+def without_spaces(text: str) -> str:
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
 
 
@@ -46,10 +46,10 @@ def load(data: Path, name: str) -> tuple[Document, dict[str, Any]]:
     return from_text(decode(gzip.decompress((data / "results" / f"{name}.html.gz").read_bytes()))[0]), gold
 
 
-def right(gold: dict[str, Any], rows: list[tuple[str, str]]) -> tuple[int, int]:
+def count_right(gold: dict[str, Any], rows: list[tuple[str, str]]) -> tuple[int, int]:
     """Return the number of gold results found with their title, and of all. Among results with the same link the last one counts."""
-    wanted = {link(row["link"]): squashed(row["title"]) for row in gold["results"]}
-    given = {link(url): squashed(title) for title, url in rows}
+    wanted = {link(row["link"]): without_spaces(row["title"]) for row in gold["results"]}
+    given = {link(url): without_spaces(title) for title, url in rows}
     hits = sum(url in given and LCSseq.normalized_similarity(title, given[url]) >= 0.9 for url, title in wanted.items())
     return hits, len(wanted)
 
@@ -58,7 +58,7 @@ def right(gold: dict[str, Any], rows: list[tuple[str, str]]) -> tuple[int, int]:
 def test_wrapper_reads_every_result(data: Path, name: str) -> None:
     document, gold = load(data, name)
     page = read(engines.load(gold["engine"]), document, NOW)
-    hits, total = right(gold, [(row.title, row.link) for row in page.results])
+    hits, total = count_right(gold, [(row.title, row.link) for row in page.results])
     assert hits == total
     assert (page.by, page.changed) == ("wrapper", False)
     assert len(page.results) == len(gold["results"])
@@ -67,7 +67,7 @@ def test_wrapper_reads_every_result(data: Path, name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_template_free_reader_reaches_its_floor(data: Path, name: str) -> None:
     document, gold = load(data, name)
-    hits, total = right(gold, [(entry.title, entry.link) for entry in result_list(document)])
+    hits, total = count_right(gold, [(entry.title, entry.link) for entry in result_list(document)])
     assert hits >= WITHOUT_WRAPPER.get(name, 1.0) * total
 
 
@@ -80,7 +80,7 @@ def test_template_free_reader_works_without_class_names(data: Path) -> None:
                 del node.attrib[key]
             for key in {"class", "id"} & set(node.attrib):
                 node.set(key, "k" + re.sub(r"\W", "", node.get(key) or "")[::-1].translate(str.maketrans("aeiost", "uoaetn")))
-        hits, total = right(gold, [(entry.title, entry.link) for entry in result_list(document)])
+        hits, total = count_right(gold, [(entry.title, entry.link) for entry in result_list(document)])
         all_hits, all_total = all_hits + hits, all_total + total
     assert all_hits >= MIN_SHARE * all_total
 
