@@ -50,18 +50,18 @@ def verdict(text: str, title: str = TITLE, original: str = TEXT, days: float = 0
 
 EDITS = {
     "changed title": (TEXT, "旧粮仓变身图书馆 市民走路五分钟就能借书", "same"),
-    "lead": ("本报讯（记者 周明）3月2日消息：" + TEXT, TITLE, "same"),
-    "tail": (TEXT + "\n来源：青河日报 责任编辑：李四 更多精彩内容请下载客户端", TITLE, "same"),
+    "added lead": ("本报讯（记者 周明）3月2日消息：" + TEXT, TITLE, "same"),
+    "added ending": (TEXT + "\n来源：青河日报 责任编辑：李四 更多精彩内容请下载客户端", TITLE, "same"),
     "merged paragraphs": (TEXT.replace("\n", ""), TITLE, "same"),
     "split paragraphs": (TEXT.replace("。", "。\n"), TITLE, "same"),
     "dropped paragraph": ("\n".join((FIRST, SECOND, FOURTH)), TITLE, "same"),
     "half-width punctuation": (TEXT.replace("，", ",").replace("。", "."), TITLE, "same"),
     "full width": (TEXT.replace("4", "４"), TITLE, "same"),
     "traditional characters": (TRADITIONAL, TITLE, "same"),
-    "a typo": (TEXT.replace("馆长", "馆常"), TITLE, "same"),
-    "an advertisement between": ("\n".join((FIRST, "点击下载客户端，领取新人红包", SECOND, THIRD, FOURTH)), TITLE, "same"),
+    "typo": (TEXT.replace("馆长", "馆常"), TITLE, "same"),
+    "inserted advertisement": ("\n".join((FIRST, "点击下载客户端，领取新人红包", SECOND, THIRD, FOURTH)), TITLE, "same"),
     "paraphrased first paragraph": ("读者昨天走进了青河市图书馆的新馆。\n" + "\n".join((SECOND, THIRD, FOURTH)), TITLE, "same"),
-    "cut to its first paragraphs": (FIRST + "\n" + SECOND, "旧粮仓变身图书馆", "part"),
+    "first paragraphs only": (FIRST + "\n" + SECOND, "旧粮仓变身图书馆", "part"),
     "within a longer text": ("\n".join((AROUND[0], TEXT, *AROUND[1:])), TITLE, "contains"),
 }
 
@@ -104,7 +104,7 @@ LIKE = {
     ),
     "next part of a series": ("编者按：青河旧事。\n" + FIRST + SECOND, "编者按：青河旧事。\n" + THIRD + FOURTH, "青河旧事"),
     "same event": (FIRST + SECOND, "昨天，青河市图书馆在北门外开了新馆。市长说，这是今年的第一件实事。" + OTHER, TITLE),
-    "a quoted sentence": (TEXT, OTHER + "馆长林秀文告诉记者，旧粮仓的木梁和砖墙都保留了下来。", TITLE),
+    "quoted sentence": (TEXT, OTHER + "馆长林秀文告诉记者，旧粮仓的木梁和砖墙都保留了下来。", TITLE),
 }
 
 

@@ -195,29 +195,29 @@ ENCODED: Final[dict[str, tuple[bytes, str | None, str]]] = {
         "text/html; charset=utf-8",
         TRADITIONAL,
     ),
-    "UTF-16 little-endian without a mark": (page_with_charset("utf-16").encode("utf-16-le"), None, SENTENCE),
-    "UTF-16 big-endian without a mark": (page_with_charset("utf-16").encode("utf-16-be"), "text/html", SENTENCE),
+    "UTF-16 little-endian without BOM": (page_with_charset("utf-16").encode("utf-16-le"), None, SENTENCE),
+    "UTF-16 big-endian without BOM": (page_with_charset("utf-16").encode("utf-16-be"), "text/html", SENTENCE),
     "latin-1 header on UTF-8 bytes": (ARTICLE.encode(), "text/html; charset=iso-8859-1", SENTENCE),
     "meta after 1,024 bytes": (page_with_charset("gbk", before=f"<script>{'/* */' * 1000}</script>").encode("gbk"), None, SENTENCE),
-    "a label that means nothing": (page_with_charset("x-user-defined").encode("gbk"), "text/html; charset=;;", SENTENCE),
-    "UTF-8 with a few broken bytes": (page_with_charset("utf-8").encode().replace(b"<p>", b"<p>\xff", 1), None, SENTENCE),
+    "unknown labels": (page_with_charset("x-user-defined").encode("gbk"), "text/html; charset=;;", SENTENCE),
+    "UTF-8 with a few invalid bytes": (page_with_charset("utf-8").encode().replace(b"<p>", b"<p>\xff", 1), None, SENTENCE),
 }
 
 NOISE: Final = random.Random(20260301).randbytes(60_000)
 INVALID_PAGES: Final[dict[str, bytes]] = {
-    "nothing": b"",
+    "empty": b"",
     "white space": b" \r\n\t" * 1000,
     "zeros": bytes(5000),
-    "one bracket": b"<",
-    "an empty html": b"<html></html>",
-    "a frameset": b"<html><frameset cols='20%,80%'><frame src='a.html'><frame src='b.html'></frameset></html>",
+    "one angle bracket": b"<",
+    "empty html": b"<html></html>",
+    "frameset": b"<html><frameset cols='20%,80%'><frame src='a.html'><frame src='b.html'></frameset></html>",
     "PDF": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nstream\n" + NOISE + b"\nendstream\n%%EOF",
     "PNG": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + NOISE,
     "JPEG": b"\xff\xd8\xff\xe0\0\x10JFIF\0" + NOISE,
     "GIF": b"GIF89a" + NOISE,
     "gzip": b"\x1f\x8b\x08\0" + NOISE,
     "zip": b"PK\x03\x04" + NOISE,
-    "a word": "今天".encode(),
+    "one word": "今天".encode(),
 }
 
 

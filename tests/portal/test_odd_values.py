@@ -37,7 +37,7 @@ def admin(serve: Callable[..., httpx.Client], newsroom: ModuleType, store: Store
 
 
 @pytest.mark.parametrize("path", ["/corpora/categories", "/schedule", "/sources", "/search?q=a", "/audit", "/monitor"])
-@pytest.mark.parametrize("number", [HUGE, "-1", "0", "²", "١", "1e9"], ids=["huge", "negative", "zero", "raised", "arabic", "float"])
+@pytest.mark.parametrize("number", [HUGE, "-1", "0", "²", "١", "1e9"], ids=["huge", "negative", "zero", "superscript", "arabic", "float"])
 def test_invalid_page_number(admin: httpx.Client, path: str, number: str) -> None:
     for name in ("page", "before", "days"):
         assert admin.get(path, params={name: number, "q": "a"}).status_code == 200

@@ -194,7 +194,7 @@ def test_unsafe_page_url_is_not_sent_as_referer(page: str, client: httpx.Client,
         b"GIF89a\xff\xff\xff\xff" + b"\0" * 100,
         b"\x1f\x8b\x08\0" + b"\0" * 50,
     ],
-    ids=["html", "svg", "nothing", "cut", "bomb", "gzip"],
+    ids=["html", "svg", "empty", "truncated", "bomb", "gzip"],
 )
 @pytest.mark.parametrize("said", ["image/jpeg", "text/html", "image/svg+xml"])
 def test_non_images_are_not_passed_on(body: bytes, said: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:

@@ -17,17 +17,17 @@ from newsportal.text import dom, markup
 END = "<p>页面的最后一段。</p>"
 BOMBS: dict[str, Callable[[], str]] = {
     "49,000 nested tags": lambda: "<div>" * 49_000 + "深" + "</div>" * 49_000 + END,
-    "20,000 open bold": lambda: "<b>字" * 20_000 + END,
+    "20,000 unclosed bold tags": lambda: "<b>字" * 20_000 + END,
     "nested tables": lambda: "<table><tr><td>" * 5_000 + END,
     "700,000 attributes": lambda: "<div " + " ".join(f"a{number}=1" for number in range(700_000)) + ">" + END,
     "600,000 quoted attributes": lambda: "<div " + " ".join(f'a{number}=""' for number in range(600_000)) + ">" + END,
-    "many tags of many attributes": lambda: ("<i " + " ".join(f"a{number}" for number in range(500)) + ">.</i>") * 500 + END,
-    "a long text": lambda: "<p>" + "中" * 5_000_000 + "</p>" + END,
-    "a long attribute": lambda: "<p title='" + "中" * 5_000_000 + "'>x</p>" + END,
-    "depth among line breaks": lambda: "<div><br></img>" * 5_000 + END,
-    "points only": lambda: "<" * 2_000_000 + END,
+    "many tags with many attributes": lambda: ("<i " + " ".join(f"a{number}" for number in range(500)) + ">.</i>") * 500 + END,
+    "long text": lambda: "<p>" + "中" * 5_000_000 + "</p>" + END,
+    "long attribute": lambda: "<p title='" + "中" * 5_000_000 + "'>x</p>" + END,
+    "nesting with line breaks": lambda: "<div><br></img>" * 5_000 + END,
+    "angle brackets only": lambda: "<" * 2_000_000 + END,
     "entities": lambda: "<p>&#x110000; &#99999999999999; &#xD800; &#0; &bogus; &amp</p>\x00\x01\ud800" + END,
-    "a declared encoding": lambda: "<?xml version='1.0' encoding='gbk'?><meta charset='gbk'>" + END,
+    "declared encoding": lambda: "<?xml version='1.0' encoding='gbk'?><meta charset='gbk'>" + END,
 }
 
 

@@ -48,7 +48,7 @@ def kinds_of_subtrees() -> str:
 BIG: Final[dict[str, Callable[[], str]]] = {
     "posts": lambda: "".join(map(post, range(4_000))),
     "nested posts": lambda: "".join(post(number)[:-6] for number in range(5_000)),
-    "long posts in posts": lambda: "".join(post(number, SENTENCE * 60)[:-6] for number in range(990)),
+    "nested long posts": lambda: "".join(post(number, SENTENCE * 60)[:-6] for number in range(990)),
     "times": lambda: f"<span>{TIME}</span>" * 24_500,
     "times in boxes": lambda: f"<div><div>{TIME}</div></div>" * 12_200,
     "one line of times": lambda: f"<p>{f'{TIME} ' * 100_000}</p>",
@@ -63,22 +63,22 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     ),
     "members": lambda: "<a href='/user/1'>a</a>" * 24_500,
     "ids": lambda: "".join(f"<div id=post_{n}><div id=postmessage_{n}>x</div></div>" for n in range(7_500)),
-    "a comment": lambda: f"<!--{'<div>' * 49_000}-->",
+    "html comment": lambda: f"<!--{'<div>' * 49_000}-->",
     "floors": lambda: "<div class=post><b>1楼</b></div>" * 12_200,
     "bylines": lambda: f"<div class=post>{'by ' * 15_000}{TIME}</div>" * 3,
     "boxes": lambda: "<div>" * 49_000 + SENTENCE,
-    "one text": lambda: f"<p>{SENTENCE * 100_000}</p>",
-    "one word": lambda: f"<p>{'a' * 10_000_000}</p>",
+    "one long text": lambda: f"<p>{SENTENCE * 100_000}</p>",
+    "one long word": lambda: f"<p>{'a' * 10_000_000}</p>",
     "json": lambda: f"<script type='application/ld+json'>{'[' * 100_000}</script>",
-    "answers": lambda: f"<script type='application/ld+json'>{ANSWERS}</script>",
-    "no answers": lambda: f"<script type='application/ld+json'>{NOTHINGS}</script>",
-    "open comments": lambda: "<!--" * 49_000,
+    "json answers": lambda: f"<script type='application/ld+json'>{ANSWERS}</script>",
+    "invalid json answers": lambda: f"<script type='application/ld+json'>{NOTHINGS}</script>",
+    "unclosed comments": lambda: "<!--" * 49_000,
     "signatures and pictures": lambda: post(1) + post(2, "<div class=signature>q</div><img src=/b.png>" * 15_000) + post(3),
-    "hinted posts in posts": lambda: "".join(
+    "nested posts with hints": lambda: "".join(
         f"<div id=post_{n}><div class=authi><a>u{n}</a></div><em id=authorposton{n}>{TIME}</em><div id=postmessage_{n}>x {n}"
         for n in range(4_000)
     ),
-    "kinds of subtrees": lambda: "".join(f"<div>{TIME}{tree}</div>" for tree in [kinds_of_subtrees()] * 3),
+    "different subtrees": lambda: "".join(f"<div>{TIME}{tree}</div>" for tree in [kinds_of_subtrees()] * 3),
 }  # fmt: skip
 
 
@@ -107,15 +107,15 @@ def read(algorithm: str, document: dom.Document) -> int | None:
 
 NOISE: Final = bytes(range(256)) * 200
 INVALID_PAGES: Final[dict[str, bytes]] = {
-    "nothing": b"",
+    "empty": b"",
     "white space": b" \r\n\t" * 1000,
     "zeros": bytes(5000),
-    "one bracket": b"<",
-    "an empty html": b"<html></html>",
-    "a frameset": b"<html><frameset cols='20%,80%'><frame src='a.html'></frameset></html>",
+    "one angle bracket": b"<",
+    "empty html": b"<html></html>",
+    "frameset": b"<html><frameset cols='20%,80%'><frame src='a.html'></frameset></html>",
     "PDF": b"%PDF-1.7\n" + NOISE,
     "gzip": b"\x1f\x8b\x08\0" + NOISE,
-    "a word": "今天".encode(),
+    "one word": "今天".encode(),
 }
 
 

@@ -22,25 +22,25 @@ PAGES: dict[str, Callable[[], str]] = {
     "nested boxes": lambda: "<div class=side>" * 100_000 + "<img src=/a.jpg>",
     "nested links": lambda: "<a href=/x.html><div class=pic>" * 50_000 + "<img src=/a.jpg>",
     "teasers": lambda: "".join(f"<li><a href=/photo/{at}.html><img src=/p/{at}.jpg alt=说明{at}></a></li>" for at in range(10_000)),
-    "pictures in turn": lambda: "".join(f"<p><img src=/p/{at}x.jpg></p><p>这是第{at}张的说明</p>" for at in range(3_000)),
+    "alternating pictures and captions": lambda: "".join(f"<p><img src=/p/{at}x.jpg></p><p>这是第{at}张的说明</p>" for at in range(3_000)),
     "backgrounds": lambda: "".join(f"<div style='background:url(/p/{at}x.jpg)'></div>" for at in range(10_000)),
-    "a style without end": lambda: "<div style='" + "background:" * 200_000 + "'></div><img src=/a.jpg>",
-    "a long srcset": lambda: "<img srcset='" + ",".join(f"/p{at}.jpg {at}w" for at in range(50_000)) + "'>",
+    "endless style": lambda: "<div style='" + "background:" * 200_000 + "'></div><img src=/a.jpg>",
+    "long srcset": lambda: "<img srcset='" + ",".join(f"/p{at}.jpg {at}w" for at in range(50_000)) + "'>",
     "ten megabytes of JSON": lambda: (
         '<script>var d={"list":[' + ",".join(RECORD % (at, at) for at in range(200_000)) + "]};</script><img src=/a.jpg>"
     ),
-    "a long literal": lambda: (
+    "long literal": lambda: (
         "<script>var d={list:[" + ",".join(RECORD % (at, at) for at in range(50_000)).replace('"img"', "img") + "]};</script>"
     ),
-    "lists in a list": lambda: (
+    "nested lists": lambda: (
         "<script>var d=[" + ",".join(f"[{RECORD % (at, at)},{RECORD % (at, at)}]" for at in range(30_000)) + "];</script>"
     ),
     "deep JSON": lambda: "<script type=application/json>" + '{"a":[' * 30_000 + "1.jpg" + "]}" * 30_000 + "</script>",
     "brackets": lambda: "<script>.jpg" + "([" * 1_000_000 + "</script>",
-    "comments without end": lambda: "<script>.jpg" + "x={img:/*" * 200_000 + "</script>",
-    "names of many marks": lambda: "".join(f"<img src=/{'thumb_' * 100}{at}.jpg>" for at in range(1_000)),
-    "records in records": lambda: "<div><i>https://i.example/1.jpg</i>" * 2_000 + "说明" * 100_000,
-    "numbers": lambda: "".join(f"<a href=/photo/{at}.html>{at % 300}</a> " for at in range(10_000)) + "<img src=/a.jpg>",
+    "unclosed comments": lambda: "<script>.jpg" + "x={img:/*" * 200_000 + "</script>",
+    "many size marks in file names": lambda: "".join(f"<img src=/{'thumb_' * 100}{at}.jpg>" for at in range(1_000)),
+    "nested records": lambda: "<div><i>https://i.example/1.jpg</i>" * 2_000 + "说明" * 100_000,
+    "numbered links": lambda: "".join(f"<a href=/photo/{at}.html>{at % 300}</a> " for at in range(10_000)) + "<img src=/a.jpg>",
 }
 
 

@@ -20,38 +20,38 @@ def repeat_for_pictures(form: str) -> str:
 
 
 LAYOUTS = {
-    "paragraphs in turn": f"<p>{LEAD}</p>" + repeat_for_pictures('<p align="center"><img src="{url}"></p><p align="center">{caption}</p>'),
+    "alternating paragraphs": f"<p>{LEAD}</p>" + repeat_for_pictures('<p align="center"><img src="{url}"></p><p align="center">{caption}</p>'),
     "figures": repeat_for_pictures('<figure><img src="{url}" alt=""><figcaption>{caption}<p>图源：江畔图片网/林见</p></figcaption></figure>'),
     "slides of a carousel": '<div class="slides">'
     + repeat_for_pictures('<div class="slide"><img data-original="{url}" src="/static/grey.gif"><div class="text">{caption}</div><span>{at}/4</span></div>')
     + "</div>",
-    "lazy, in noscript too": repeat_for_pictures('<p><img data-src="{url}" src="data:image/gif;base64,R0"><noscript><img src="{url}"></noscript></p><p>{caption}</p>'),
+    "lazy with noscript": repeat_for_pictures('<p><img data-src="{url}" src="data:image/gif;base64,R0"><noscript><img src="{url}"></noscript></p><p>{caption}</p>'),
     "srcset": repeat_for_pictures('<div><img src="{small}" srcset="{small} 240w, {url} 1200w"><p>{caption}</p></div>'),
-    "picture and source": repeat_for_pictures('<div><picture><source srcset="{url}"><img src="{small}"></picture><p>{caption}</p></div>'),
-    "backgrounds": repeat_for_pictures('<div class="item"><div class="bg" style="height:600px; background-image: url(\'{url}\')"></div><p>{caption}</p></div>'),
-    "links to the large ones": repeat_for_pictures('<div class="item"><a href="{url}" target="_blank"><img src="{small}" width="240"></a><p>{caption}</p></div>'),
-    "a strip of small copies above": '<ul class="thumbs">' + repeat_for_pictures('<li><a href="#p{at}"><img src="{small}"></a></li>') + "</ul>"
+    "picture element": repeat_for_pictures('<div><picture><source srcset="{url}"><img src="{small}"></picture><p>{caption}</p></div>'),
+    "background images": repeat_for_pictures('<div class="item"><div class="bg" style="height:600px; background-image: url(\'{url}\')"></div><p>{caption}</p></div>'),
+    "links to large images": repeat_for_pictures('<div class="item"><a href="{url}" target="_blank"><img src="{small}" width="240"></a><p>{caption}</p></div>'),
+    "thumbnail strip above": '<ul class="thumbs">' + repeat_for_pictures('<li><a href="#p{at}"><img src="{small}"></a></li>') + "</ul>"
     + repeat_for_pictures('<p><img src="{url}"></p><p>{caption}</p>'),
-    "captions in attributes of the boxes": repeat_for_pictures('<li data-src="{url}" data-sub-html="<h4>{caption}</h4>"><img src="{small}"></li>'),
-    "alt alone": "<p>" + repeat_for_pictures('<img src="{url}" alt="{caption}">') + "</p>",
+    "captions in box attributes": repeat_for_pictures('<li data-src="{url}" data-sub-html="<h4>{caption}</h4>"><img src="{small}"></li>'),
+    "alt only": "<p>" + repeat_for_pictures('<img src="{url}" alt="{caption}">') + "</p>",
     "tables": "<table>" + repeat_for_pictures('<tr><td><img src="{url}"></td></tr><tr><td class="zi">{caption}</td></tr>') + "</table>",
-    "without protocol": repeat_for_pictures('<div><img src="{url}"><p>{caption}</p></div>').replace("https://photo", "//photo"),
+    "protocol-relative URLs": repeat_for_pictures('<div><img src="{url}"><p>{caption}</p></div>').replace("https://photo", "//photo"),
     "JSON in a script": f"<script>var slide_data = {json.dumps({'title': TITLE, 'list': RECORDS})};</script><img src='{picture(0)}'>",
-    "JSON of an application": '<script id="__NEXT_DATA__" type="application/json">'
+    "application JSON": '<script id="__NEXT_DATA__" type="application/json">'
     + json.dumps({"props": {"story": {"headline": TITLE, "slides": [{"image": {"url": url, "width": 900, "height": 600}, "captionHtml": f"<p>{caption}</p>"} for url, caption in PAIRS]}}})
     + "</script>",
-    "JSON in a string": f"<script>var page = {{gallery: JSON.parse({json.dumps(json.dumps({'title': TITLE, 'sub_images': [{'url': url} for url, _ in PAIRS], 'count': 4}))})}};</script>",
-    "a literal that is no JSON": "<script>var album = { // pictures\n total: 4, list: [" + "".join(f"{{pic: '{url}', txt: '{caption}',}},\n" for url, caption in PAIRS) + "], };</script>",
-    "pushed piece by piece": "<script>" + "".join(f'photos.push({{src: "{url}", desc: "{caption}"}});' for url, caption in PAIRS) + "</script>",
-    "lists side by side": "<script>var pics = new Array(), notes = new Array();"
+    "JSON string": f"<script>var page = {{gallery: JSON.parse({json.dumps(json.dumps({'title': TITLE, 'sub_images': [{'url': url} for url, _ in PAIRS], 'count': 4}))})}};</script>",
+    "literal that is not JSON": "<script>var album = { // pictures\n total: 4, list: [" + "".join(f"{{pic: '{url}', txt: '{caption}',}},\n" for url, caption in PAIRS) + "], };</script>",
+    "array push": "<script>" + "".join(f'photos.push({{src: "{url}", desc: "{caption}"}});' for url, caption in PAIRS) + "</script>",
+    "parallel arrays": "<script>var pics = new Array(), notes = new Array();"
     + "".join(f"pics[{at}]='{url}'; notes[{at}]='{caption}';" for at, (url, caption) in enumerate(PAIRS)) + "</script>",
-    "a textarea": f'<textarea name="gallery-data" style="display:none">{escape(json.dumps({"info": {"setname": TITLE}, "list": RECORDS}))}</textarea>',
-    "an attribute": f'<div class="viewer" data-photos="{escape(json.dumps([{"src": url, "subHtml": caption} for url, caption in PAIRS]))}"></div>',
-    "linked data": '<script type="application/ld+json">'
+    "textarea element": f'<textarea name="gallery-data" style="display:none">{escape(json.dumps({"info": {"setname": TITLE}, "list": RECORDS}))}</textarea>',
+    "data attribute": f'<div class="viewer" data-photos="{escape(json.dumps([{"src": url, "subHtml": caption} for url, caption in PAIRS]))}"></div>',
+    "JSON-LD": '<script type="application/ld+json">'
     + json.dumps({"@type": "ImageGallery", "name": TITLE, "image": [{"@type": "ImageObject", "contentUrl": url, "caption": caption} for url, caption in PAIRS]})
     + "</script>",
 }  # fmt: skip
-WITHOUT_CAPTIONS = {"JSON in a string"}
+WITHOUT_CAPTIONS = {"JSON string"}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -72,7 +72,7 @@ def test_page_with_all_data_is_complete(layout: str) -> None:
 
 
 def test_introduction_is_text_not_caption() -> None:
-    assert story(page(LAYOUTS["paragraphs in turn"])).text == LEAD
+    assert story(page(LAYOUTS["alternating paragraphs"])).text == LEAD
 
 
 def test_captions_above_images() -> None:

@@ -82,7 +82,7 @@ def test_rows_without_a_common_element_are_grouped() -> None:
         + "".join(f'<p><a href="/s?wd=热词{number}">热词{number}登上热搜榜首引发讨论</a>{"文" * 80}</p>' for number in range(9))
         + "</div>",
     ],
-    ids=["empty", "no links", "channels", "friends", "navigation", "other searches"],
+    ids=["empty", "no links", "channels", "blogroll", "navigation", "related searches"],
 )
 def test_page_without_results_has_none(html: str) -> None:
     assert titles_and_links(f"<html><body>{html}</body></html>") == []
