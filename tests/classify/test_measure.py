@@ -8,7 +8,7 @@ from newsportal.classify.base import Answer
 from newsportal.classify.measure import Report, measure
 
 TRUE = ["体育", "体育", "体育", "社会/民生", "社会/民生"]
-SAID = [
+ANSWERS = [
     Answer("体育", {"体育": 0.95, "社会/民生": 0.05}),
     Answer("体育", {"体育": 0.91, "社会/民生": 0.09}),
     Answer("社会/民生", {"体育": 0.4, "社会/民生": 0.6}),
@@ -18,7 +18,7 @@ SAID = [
 
 
 def test_scores_of_labels() -> None:
-    report = measure(TRUE, SAID)
+    report = measure(TRUE, ANSWERS)
     sport, social = report.labels
     assert (sport.label, sport.documents, sport.precision, sport.recall, sport.f1) == (
         "体育",
@@ -33,7 +33,7 @@ def test_scores_of_labels() -> None:
 
 
 def test_calibration() -> None:
-    report = measure(TRUE, SAID)
+    report = measure(TRUE, ANSWERS)
     assert [(one.documents, one.right) for one in report.bins] == [(1, 1.0), (2, 0.5), (2, 1.0)]
     assert report.ece == pytest.approx((0.45 + 2 * 0.125 + 2 * 0.07) / 5)
 
@@ -45,7 +45,7 @@ def test_empty_and_unanswered_input() -> None:
 
 
 def test_report_round_trip_as_json() -> None:
-    report = measure(TRUE, SAID)
+    report = measure(TRUE, ANSWERS)
     again = Report.from_json(report.as_json())
     assert again.as_json() == report.as_json()
     assert again.confusion == report.confusion

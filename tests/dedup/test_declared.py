@@ -18,7 +18,7 @@ TEXT = (
     "施工队用了 45 天，换下 12000 块石板，旧石板运到河边砌成了台阶。"
 )
 
-TIED = [
+TRUSTED = [
     (f"{A}?maca=rss-all", A),
     (f"{A}?r=rss&ico=top", A),
     ("https://example.com/view?aid=1234567&cid=99", "https://example.com/view?aid=1234567"),
@@ -26,7 +26,7 @@ TIED = [
     ("https://example.com/news/old-town-roads-are-mended?tag=x", "https://example.com/news/old-town-roads-are-mended"),
 ]
 
-CLAIMED = [
+CLAIMS = [
     ("https://example.com/?p=123", "https://example.com/2026/03/old-town-roads-are-mended/"),
     ("https://m.example.com/view?id=12", "https://www.example.com/news/12.html"),
     ("https://sports.example.com/2026/0305/123456.html", "https://news.example.com/2026/0305/123456.html"),
@@ -35,7 +35,7 @@ CLAIMED = [
     ("https://example.com/a/1234567/some-slug", "https://example.com/a/1234567"),
 ]
 
-NOTHING = [
+IGNORED = [
     (A, None),
     (A, ""),
     (A, A),
@@ -68,21 +68,21 @@ NOTHING = [
 ]
 
 
-@pytest.mark.parametrize(("url", "canonical"), TIED)
+@pytest.mark.parametrize(("url", "canonical"), TRUSTED)
 def test_canonical_url_drops_meaningless_parameters(url: str, canonical: str) -> None:
     found = declared(url, canonical)
     assert found is not None
     assert (found.identity, found.tied) == (identity(canonical), True)
 
 
-@pytest.mark.parametrize(("url", "canonical"), CLAIMED)
+@pytest.mark.parametrize(("url", "canonical"), CLAIMS)
 def test_other_url_of_the_site_is_only_a_claim(url: str, canonical: str) -> None:
     found = declared(url, canonical)
     assert found is not None
     assert (found.identity, found.tied) == (identity(canonical), False)
 
 
-@pytest.mark.parametrize(("url", "canonical"), NOTHING)
+@pytest.mark.parametrize(("url", "canonical"), IGNORED)
 def test_other_canonical_urls_are_ignored(url: str, canonical: str | None) -> None:
     assert declared(url, canonical) is None
 

@@ -67,22 +67,22 @@ def _answers(found: Finder, documents: list[Document]) -> list[tuple[str, str | 
     return [(document.id, found.judge(document).duplicate_of) for document in documents]
 
 
-MADE = {"title_index": (63, 57), "feature_string": (78, 48), "cosine": (44, 93)}
+MADE_FLOORS = {"title_index": (63, 57), "feature_string": (78, 48), "cosine": (44, 93)}
 """Minimum precision and recall per document, in per cent; one point below those measured."""
 
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", MADE_FLOORS)
 def test_made_reposts_reach_their_floors(name: str, data: Path) -> None:
     folder = data / "text" / "reposts-synthetic"
     clusters = {row["id"]: row["cluster"] for row in _rows(folder / "docs.jsonl.gz")}
     score = per_document(_answers(finder(name), _documents(folder, "time")), clusters)
-    assert score.precision * 100 >= MADE[name][0]
-    assert score.recall * 100 >= MADE[name][1]
+    assert score.precision * 100 >= MADE_FLOORS[name][0]
+    assert score.recall * 100 >= MADE_FLOORS[name][1]
 
 
-REAL: dict[str, tuple[Callable[[], Finder], float, float]] = {
+REAL_FLOORS: dict[str, tuple[Callable[[], Finder], float, float]] = {
     "title_index": (lambda: finder("title_index"), 54, 9),
     "feature_string": (lambda: finder("feature_string"), 78, 27),
     "feature_string at 0.1": (lambda: FeatureStrings(ratio=0.1), 35, 33),
@@ -93,13 +93,13 @@ REAL: dict[str, tuple[Callable[[], Finder], float, float]] = {
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", REAL_FLOORS)
 def test_real_reposts_reach_their_floors(name: str, data: Path) -> None:
     folder = data / "text" / "reposts-real"
     gold: dict[str, set[Pair]] = {"dup": set(), "subset": set(), "partial": set()}
     for row in _rows(folder / "pairs.jsonl.gz"):
         gold[row["label"]].add(frozenset((row["a"], row["b"])))
-    make, precision, recall = REAL[name]
+    make, precision, recall = REAL_FLOORS[name]
     found = joined(_answers(make(), _documents(folder, "date")))
     score = per_pair(found, gold["dup"] | gold["subset"], gold["partial"])
     assert score.precision * 100 >= precision

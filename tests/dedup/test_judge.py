@@ -25,7 +25,7 @@ OTHER = (
     "沿海三县今年的海带丰收了。渔民们天不亮就出海，把一串串海带从绳子上割下来，运到码头边的晒场。合作社说，今年海水温度合适，"
     "海带比去年厚，价钱也好，外地客商早早就来订了货。县里还请来技术员，教大家把边角料做成饲料。\n"
 )
-AROUND = (
+CONTEXT = (
     "老城的旧房子这几年一座座有了新用处：戏台成了茶馆，染坊成了客栈，最后轮到北门外的这一排旧粮仓，它空了整整二十年。",
     "隔壁的旧油坊也在动工，秋天要变成放老电影的小影院，座椅从邻县一家关门的剧场搬来，每一把都编了号，修好了扶手和弹簧。",
     "城里的裁缝、木匠和修表师傅则盼着南门的旧邮局，他们想在那里合租一间铺子，让年轻人看看手艺是怎么一代一代传下来的。",
@@ -62,7 +62,7 @@ EDITS = {
     "inserted advertisement": ("\n".join((FIRST, "点击下载客户端，领取新人红包", SECOND, THIRD, FOURTH)), TITLE, "same"),
     "paraphrased first paragraph": ("读者昨天走进了青河市图书馆的新馆。\n" + "\n".join((SECOND, THIRD, FOURTH)), TITLE, "same"),
     "first paragraphs only": (FIRST + "\n" + SECOND, "旧粮仓变身图书馆", "part"),
-    "within a longer text": ("\n".join((AROUND[0], TEXT, *AROUND[1:])), TITLE, "contains"),
+    "within a longer text": ("\n".join((CONTEXT[0], TEXT, *CONTEXT[1:])), TITLE, "contains"),
 }
 
 
@@ -94,7 +94,7 @@ MARKET = (
     "3月{0}日，沪深两市早盘平开，盘中震荡走高。截至收盘，沪指报{1}点，涨{2}%，成交额{3}亿元；深成指报{4}点，跌{5}%，成交额{6}亿元。"
     "板块方面，煤炭、有色金属和旅游等板块涨幅居前，半导体和软件等板块跌幅居前。"
 )
-LIKE = {
+SIMILAR = {
     "weather": (WEATHER.format("青河", 1, 3, 17, 6, 62, 48), WEATHER.format("青河", 2, 5, 21, 9, 45, 73), "青河天气预报"),
     "another city's weather": (WEATHER.format("青河", 1, 3, 17, 6, 62, 48), WEATHER.format("白石", 1, 4, 12, 2, 77, 81), "天气预报"),
     "markets": (
@@ -108,9 +108,9 @@ LIKE = {
 }
 
 
-@pytest.mark.parametrize("kind", LIKE)
+@pytest.mark.parametrize("kind", SIMILAR)
 def test_similar_report_is_new(kind: str) -> None:
-    original, text, title = LIKE[kind]
+    original, text, title = SIMILAR[kind]
     found = Judge()
     found.judge(document("first", original, title))
     assert found.judge(document("again", text, title, 1)).duplicate_of is None
@@ -170,6 +170,6 @@ def test_frequently_reposted_story_is_found() -> None:
 def test_next_report_with_same_title_is_new() -> None:
     """A third of its sentences differ, and no number indicates the same report."""
     parts = (FIRST, SECOND, THIRD)
-    first, following = "\n".join((*parts, *AROUND[:2])), "\n".join((*parts, AROUND[2]))
+    first, following = "\n".join((*parts, *CONTEXT[:2])), "\n".join((*parts, CONTEXT[2]))
     assert verdict(following, TITLE, first).duplicate_of is None
     assert verdict(following, TITLE + " 市民排队借书", first).duplicate_of == "first"

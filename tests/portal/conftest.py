@@ -63,7 +63,7 @@ context.RELATED_WITHIN = 30.0  # pages must not depend on how busy the machine i
 
 Serve = Callable[..., httpx.Client]
 
-UNTRUSTING = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+LOOPBACK_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Clients connect to loopback only; loading the trusted certificates takes 17 ms for each."""
 
 
@@ -92,7 +92,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
             app = create_app(store, index, settings or NEWSROOM.settings(), **options)
             address = portal(app)
             said = {"accept-language": "zh-CN"}
-            client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=600, verify=UNTRUSTING))
+            client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=600, verify=LOOPBACK_TLS))
             client.app, client.accounts = app, options["accounts"]  # type: ignore[attr-defined]
             if role is not None:
                 sign_in(client, role, options["now"]())

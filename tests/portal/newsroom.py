@@ -57,7 +57,7 @@ BRIDGE_HTML = (
 STORIES = json.loads(Path(__file__).with_name("stories.json").read_text("utf-8"))
 """``ago``: minutes before NOW; ``others``: number of sites that repost the story."""
 
-OTHERS = ("北地新闻", "海港晚报", "晨光网", "南江日报", "快讯社")
+OTHER_SITES = ("北地新闻", "海港晚报", "晨光网", "南江日报", "快讯社")
 
 
 def fill(store: Store, picture: str = "https://pictures.example") -> dict[str, str]:
@@ -79,7 +79,7 @@ def fill(store: Store, picture: str = "https://pictures.example") -> dict[str, s
             Image(f"{picture}/visitors.svg", "游客在停留平台上辨认鸟类", 960, 600),
         ),
     )
-    reposts = [article(bridge.title or "", BRIDGE, site=site, ago=120 - 20 * place) for place, site in enumerate(OTHERS[:4])]
+    reposts = [article(bridge.title or "", BRIDGE, site=site, ago=120 - 20 * place) for place, site in enumerate(OTHER_SITES[:4])]
     ids = write(store, bridge, *reposts, same="bridge")
     made = {"bridge": ids[0], "repost": ids[1]}
     for place, told in enumerate(STORIES):
@@ -87,7 +87,7 @@ def fill(store: Store, picture: str = "https://pictures.example") -> dict[str, s
         said = {"site": told["site"], "topics": tuple(told["topics"]), "category": told["category"], "ago": ago}
         images = (Image(f"{picture}/{place}.svg", None, 960, 600),) if place % 3 != 1 else ()
         first = article(title, text, images=images, language="en" if title.isascii() else "zh", **said)
-        more = [article(title, text + "（转载）", site=other, ago=ago - 5 - i) for i, other in enumerate(OTHERS[: told["others"]])]
+        more = [article(title, text + "（转载）", site=other, ago=ago - 5 - i) for i, other in enumerate(OTHER_SITES[: told["others"]])]
         made[title[:4]] = write(store, first, *more, same=f"story-{place}")[0]
     store.save_run(run())
     return made
@@ -130,5 +130,5 @@ def run() -> Run:
 
 def failed_run() -> Run:
     """Return a crawl on a machine without a network."""
-    rows = tuple(SourceReport(f"feed:{site}", list_failed={"dns": 1}) for site in OTHERS)
+    rows = tuple(SourceReport(f"feed:{site}", list_failed={"dns": 1}) for site in OTHER_SITES)
     return Run("offline", NOW - timedelta(minutes=3), NOW - timedelta(minutes=2), "finished", ("rss",), rows)

@@ -17,7 +17,7 @@ from newsportal.portal.listen import listen
 STARTED_WITHIN = 600.0
 """Seconds; on an idle machine a start takes some milliseconds."""
 
-LOOK = 0.002
+POLL_SECONDS = 0.002
 """Seconds between two checks whether a server has started."""
 
 
@@ -59,7 +59,7 @@ def servers() -> Iterator[Callable[[ASGIApp], str]]:
         while not server.started:
             assert thread.is_alive(), "the server ended instead of starting"
             assert time.monotonic() < until, "the server did not start in time"
-            time.sleep(LOOK)
+            time.sleep(POLL_SECONDS)
         return f"http://127.0.0.1:{bound.getsockname()[1]}"
 
     try:

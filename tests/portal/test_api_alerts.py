@@ -14,7 +14,7 @@ from newsportal.services.daily import DailySums
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
-ASKED = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url": "https://hooks.example/geheim-4711"}, "digest": [8, 18]}
+ALERT = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url": "https://hooks.example/geheim-4711"}, "digest": [8, 18]}
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +32,13 @@ def editor(serve: Any, store: Store, index: Any, daily: DailySums) -> httpx.Clie
 
 
 def test_alert_lifecycle(editor: httpx.Client) -> None:
-    made = editor.post("/api/v1/alerts", json=ASKED)
+    made = editor.post("/api/v1/alerts", json=ALERT)
     assert made.status_code == 201, made.text
     id = made.json()["id"]
     assert made.json()["name"] == "旅游"
-    changed = editor.put(f"/api/v1/alerts/{id}", json=ASKED | {"fields": {}, "digest": [], "name": "快讯"})
+    changed = editor.put(f"/api/v1/alerts/{id}", json=ALERT | {"fields": {}, "digest": [], "name": "快讯"})
     assert changed.json()["digest"] == []
-    assert editor.accounts.alerts.alert(id).fields["url"] == ASKED["fields"]["url"]  # type: ignore[attr-defined,index]
+    assert editor.accounts.alerts.alert(id).fields["url"] == ALERT["fields"]["url"]  # type: ignore[attr-defined,index]
     planned = editor.get(f"/api/v1/alerts/{id}/preview").json()
     assert any("云岭峡谷步行观景桥今日开放，首日八千张门票全部约满" in one["stories"] for one in planned)
     assert editor.get(f"/api/v1/alerts/{id}/messages").json() == []
@@ -56,7 +56,7 @@ def test_alert_lifecycle(editor: httpx.Client) -> None:
     "wrong", [{"of": "没有"}, {"channel": "pigeon"}, {"digest": [25]}, {"per_hour": 0}, {"quiet": [1, 99]}, {"channel": "apprise"}]
 )
 def test_invalid_alert_is_refused(editor: httpx.Client, wrong: dict[str, Any]) -> None:
-    answer = editor.post("/api/v1/alerts", json=ASKED | wrong)
+    answer = editor.post("/api/v1/alerts", json=ALERT | wrong)
     assert answer.status_code == 422
     assert answer.json()["error"]["code"] == "not-valid"
     assert "geheim" not in answer.text

@@ -16,7 +16,7 @@ from newsportal.store import open_store
 
 API: Final = "/api/v1"
 
-SAME: Final = {
+OPERATIONS: Final = {
     "GET /alerts": "GET /alerts",
     "GET /alerts/{id}": "GET /alerts/{id}/messages",
     "POST /alerts/new": "POST /alerts",
@@ -129,14 +129,14 @@ SAME: Final = {
     "POST /wrappers/{key}/try": "POST /wrappers/{key}/try",
     "POST /wrappers/{key}/save": "PATCH /sources/{key}",
 }
-"""Page → operation, below ``/api/v1``."""
+"""Operations by page; paths below ``/api/v1``."""
 
-FORM: Final = "a form or a question before a change"
-PERSON: Final = "a person's own affair: a token must not make itself stronger"
-KEYS: Final = "keys of the file itself, which whoever keeps it edits there"
-BROWSER: Final = "only for a browser"
+FORM: Final = "a form or a confirmation before a change"
+PERSON: Final = "personal: a token must not extend its own rights"
+KEYS: Final = "keys of the file, which administrators edit directly"
+BROWSER: Final = "only for browsers"
 
-NONE: Final = {
+WITHOUT_OPERATION: Final = {
     "GET /account": PERSON,
     "POST /account/password": PERSON,
     "POST /account/sessions/end": PERSON,
@@ -144,15 +144,15 @@ NONE: Final = {
     "POST /account/tokens/revoke": PERSON,
     "GET /alerts/new": FORM,
     "GET /alerts/{id}/delete": FORM,
-    "POST /articles/undo/{key}": "a button after a change; programs send the change that takes it back",
+    "POST /articles/undo/{key}": "a button after a change; programs send the reverse change",
     "GET /categories/new": FORM,
     "GET /categories/{name}/edit": FORM,
     "GET /corpora/{name}/delete": FORM,
-    "GET /desk": "made of other lists",
+    "GET /desk": "composed of other lists",
     "GET /models/{corpus}/{version}/delete": FORM,
     "GET /methods": KEYS,
     "GET /monitor/reading": "months of reading as a table and curves",
-    "GET /monitor/log": "the server's log, which /runs/{id}/log has of crawls",
+    "GET /monitor/log": "the server's log; logs of crawls are at /runs/{id}/log",
     "GET /people/{person_id}/remove": FORM,
     "POST /methods": KEYS,
     "GET /publishing/new": FORM,
@@ -160,22 +160,22 @@ NONE: Final = {
     "GET /publishing/targets/{name}": FORM,
     "POST /publishing/targets/{name}": KEYS,
     "POST /publishing/targets/{name}/drop": KEYS,
-    "POST /searches/back": "a button after a change",
-    "GET /sources/file": "the file itself, which whoever keeps it edits there",
-    "POST /sources/file": "the file itself, which whoever keeps it edits there",
+    "POST /searches/back": "an undo button",
+    "GET /sources/file": "the file, which administrators edit directly",
+    "POST /sources/file": "the file, which administrators edit directly",
     "GET /sources/new": FORM,
-    "GET /sources/versions": "POST /sources/undo goes back by steps",
-    "GET /sources/versions/{id}": "POST /sources/undo goes back by steps",
+    "GET /sources/versions": "POST /sources/undo restores step by step",
+    "GET /sources/versions/{id}": "POST /sources/undo restores step by step",
     "GET /sources/write": FORM,
     "GET /sources/{key}/run": BROWSER,
     "POST /starred/key": PERSON,
-    "GET /templates/site": "how templates look is drawn",
+    "GET /templates/site": "a drawing of templates",
     "GET /topics/new": FORM,
     "GET /topics/{name}/delete": FORM,
     "GET /topics/{name}/edit": FORM,
     "GET /wrappers/{key}": FORM,
 }
-"""Page → why programs have nothing of the kind."""
+"""Reasons why pages have no operation."""
 
 
 @pytest.fixture(scope="module")
@@ -195,10 +195,10 @@ def pages(rights: dict[str, Right | None]) -> dict[str, Right | None]:
 
 
 def test_every_page_has_an_operation_or_a_reason(pages: dict[str, Right | None]) -> None:
-    assert set(pages) - set(SAME) - set(NONE) == set()
-    assert (set(SAME) | set(NONE)) - set(pages) == set(), "listed pages that do not exist"
+    assert set(pages) - set(OPERATIONS) - set(WITHOUT_OPERATION) == set()
+    assert (set(OPERATIONS) | set(WITHOUT_OPERATION)) - set(pages) == set(), "listed pages that do not exist"
 
 
 def test_operations_exist_with_the_rights_of_their_pages(rights: dict[str, Right | None], pages: dict[str, Right | None]) -> None:
-    told = {page: rights.get(operation.replace(" ", f" {API}", 1)) for page, operation in SAME.items()}
+    told = {page: rights.get(operation.replace(" ", f" {API}", 1)) for page, operation in OPERATIONS.items()}
     assert {page: right for page, right in told.items() if right is not pages[page]} == {}

@@ -24,7 +24,7 @@ from newsportal.store.store import Store
 PASSWORD = "correct horse battery staple"
 TEXT = "portal: {title: 晨报}\ntopics: [{name: 旅游}]\nfeeds:\n  - {name: 甲报, url: https://a.example/feed}\n"
 FORM = {"content-type": "application/x-www-form-urlencoded"}
-LAUGHS = "a0: &a0 [ha, ha]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)) + "topics: *a11\n"
+YAML_BOMB = "a0: &a0 [ha, ha]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)) + "topics: *a11\n"
 """Nested aliases, ten to the power of their depth (billion laughs in YAML)."""
 
 
@@ -72,7 +72,7 @@ def test_websub_path_gives_no_access_to_other_pages(admin: httpx.Client, place: 
 
 
 @pytest.mark.parametrize(
-    "bomb", [LAUGHS, "topics: " + "[" * 50_000, "? " * 20_000, "a: !!python/object/apply:os.system ['id']\n", "%TAG ! x"]
+    "bomb", [YAML_BOMB, "topics: " + "[" * 50_000, "? " * 20_000, "a: !!python/object/apply:os.system ['id']\n", "%TAG ! x"]
 )
 def test_yaml_bombs_are_refused(admin: httpx.Client, path: Path, bomb: str) -> None:
     seen = lxml_html.document_fromstring(admin.get("/sources/file").text).xpath("//input[@name='seen']/@value")[0]
@@ -160,7 +160,13 @@ def test_token_keeps_its_rights_when_user_is_promoted(admin: httpx.Client, newsr
         assert program.get("/api/v1/sources").status_code == 403, "the token has only its own rights"
 
 
-INSIDE = ("http://127.0.0.1:{}/", "http://localhost:{}/", "http://[::ffff:127.0.0.1]:{}/", "http://0x7f.1:{}/", "http://a@127.0.0.1:{}/")
+LOOPBACK_URLS = (
+    "http://127.0.0.1:{}/",
+    "http://localhost:{}/",
+    "http://[::ffff:127.0.0.1]:{}/",
+    "http://0x7f.1:{}/",
+    "http://a@127.0.0.1:{}/",
+)
 
 
 @pytest.fixture
@@ -189,13 +195,13 @@ def internal_server() -> Iterator[list[str]]:
 @pytest.mark.slow
 def test_desk_pages_do_not_connect_to_internal_addresses(admin: httpx.Client, program: httpx.Client, internal_server: list[str]) -> None:
     """Covers the source wizard, trials of rules and templates, and alerts, in several notations of an address."""
-    addresses = [address.format(internal_server[0]) for address in INSIDE]
+    addresses = [address.format(internal_server[0]) for address in LOOPBACK_URLS]
     look = program.post("/api/v1/sources/propose", json={"addresses": addresses}).json()["id"]
     until = monotonic() + 600
     while not (told := program.get(f"/api/v1/looks/{look}").json())["done"]:
         assert monotonic() < until
         sleep(0.05)
-    assert [one["sources"] for one in told["found"]] == [[]] * len(INSIDE)
+    assert [one["sources"] for one in told["found"]] == [[]] * len(LOOPBACK_URLS)
     for address in addresses:
         assert admin.post("/wrappers/feed:甲报/try", data={"body": "p", "url": address}).status_code == 422
         assert admin.post("/templates/try", data={"url": address}).status_code == 422

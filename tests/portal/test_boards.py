@@ -26,7 +26,7 @@ LISTS = [
     {"name": "别榜", "url": "https://b.example/hot", "items": "a", "title": "t", "link": "u"},
     {"name": "新榜", "url": "https://c.example/hot", "items": "a", "title": "t", "link": "u"},
 ]
-OWN = "https://tell.example/own.html"
+ARTICLE_URL = "https://tell.example/own.html"
 
 
 def place(title: str, rank: int, url: str = "https://a.example/x") -> Place:
@@ -37,12 +37,12 @@ def place(title: str, rank: int, url: str = "https://a.example/x") -> Place:
 def shelf(newsroom: ModuleType) -> Store:
     store = empty_store()
     (storm,) = newsroom.write(store, newsroom.article("台风海燕登陆广东沿海", "一", ago=60))
-    newsroom.write(store, newsroom.article("另一件事", "二", ago=90, url=OWN))
+    newsroom.write(store, newsroom.article("另一件事", "二", ago=90, url=ARTICLE_URL))
     assert store.events.place([Placed(storm, "storm", 1.0)], {"storm": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
     quarter = timedelta(minutes=15)
     evil = place("<b>台风</b>海燕登陆广东", 1, "https://a.example/storm")
     store.boards.add("list:热搜", newsroom.NOW - 2 * quarter, [place("<b>台风</b>海燕登陆广东", 7, "https://a.example/storm")])
-    store.boards.add("list:热搜", newsroom.NOW - quarter, [evil, place("无人问津", 2, OWN)])
+    store.boards.add("list:热搜", newsroom.NOW - quarter, [evil, place("无人问津", 2, ARTICLE_URL)])
     store.boards.add("list:别榜", newsroom.NOW, [place("台风海燕登陆", 3, "https://b.example/s")])
     return store
 

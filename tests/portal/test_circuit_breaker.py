@@ -20,7 +20,7 @@ from newsportal.search.base import Query
 from newsportal.store import dialects, open_store
 from newsportal.store.store import Store
 
-AWAY = ServerUnavailable("the server is away; start it")
+UNAVAILABLE = ServerUnavailable("the server is away; start it")
 
 
 class Clock:
@@ -32,7 +32,7 @@ class Clock:
 
 
 def fail() -> None:
-    raise AWAY
+    raise UNAVAILABLE
 
 
 def must_not_be_called() -> None:
@@ -83,7 +83,7 @@ def test_failure_during_iteration_opens_the_circuit() -> None:
     def rows(fails_at: int) -> Iterator[int]:
         for number in range(3):
             if number == fails_at:
-                raise AWAY
+                raise UNAVAILABLE
             yield number
 
     assert list(rest.ask(rows, 9)) == [0, 1, 2]
@@ -102,11 +102,11 @@ def test_guarded_store_answers_like_the_store(store: Store, ids: dict[str, str])
     assert len(list(rested.all_articles())) == store.tally().articles
 
 
-QUESTIONS = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"\x00\x00\x00\x08\x04\xd2")
+REQUEST_STARTS = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"\x00\x00\x00\x08\x04\xd2")
 """First bytes of HTTP requests, and of PostgreSQL's request for encryption, which opens a connection."""
 
 
-class Hanging:
+class HangingServer:
     """Server that accepts connections and never answers; ``asked`` counts the requests."""
 
     def __init__(self, port: int) -> None:
@@ -138,7 +138,7 @@ class Hanging:
         except ConnectionError:
             said = b""
         if said:
-            self.asked += said.startswith(QUESTIONS)
+            self.asked += said.startswith(REQUEST_STARTS)
         else:
             waiting.unregister(came)
             came.close()
@@ -153,8 +153,8 @@ class Hanging:
 
 
 @contextmanager
-def hanging(port: int = 0) -> Iterator[Hanging]:
-    with closing(Hanging(port)) as server:
+def hanging(port: int = 0) -> Iterator[HangingServer]:
+    with closing(HangingServer(port)) as server:
         yield server
 
 
@@ -170,7 +170,7 @@ def bound(listening: socket.socket, port: int) -> None:
             time.sleep(0.1)
 
 
-MANY = 20
+MANY_READERS = 20
 """Requests during the pause; without the circuit breaker each would wait for the server."""
 
 
@@ -187,9 +187,9 @@ def test_hanging_search_server_delays_only_the_first_search(serve, fresh: Store,
         search()
         asked = server.asked
         assert asked > 0
-        for _ in range(MANY):
+        for _ in range(MANY_READERS):
             search()
-        assert server.asked - asked < MANY / 2  # none, unless the pause ends before all requests were sent
+        assert server.asked - asked < MANY_READERS / 2  # none, unless the pause ends before all requests were sent
 
 
 @pytest.mark.slow
@@ -225,8 +225,8 @@ def test_recovered_store_is_used_again(serve, newsroom, monkeypatch: pytest.Monk
         with hanging(server.port) as hung:
             client.get("/health")
             asked = hung.asked
-            assert {client.get("/health").json()["status"] for _ in range(MANY)} == {"store-unavailable"}
-            assert hung.asked - asked < MANY / 2
+            assert {client.get("/health").json()["status"] for _ in range(MANY_READERS)} == {"store-unavailable"}
+            assert hung.asked - asked < MANY_READERS / 2
         server.start()
         end = time.monotonic() + 600
         while client.get("/health").json()["status"] != "ok":

@@ -13,7 +13,7 @@ from newsportal.store.results import Tally
 from newsportal.store.store import Store
 
 
-class Slow:
+class SlowStore:
     """Store whose count waits for permission."""
 
     def __init__(self, store: Store) -> None:
@@ -30,16 +30,16 @@ class Slow:
 
 
 @pytest.fixture
-def slow(fresh: Store) -> Slow:
-    return Slow(fresh)
+def slow(fresh: Store) -> SlowStore:
+    return SlowStore(fresh)
 
 
-def counts_of(store: Slow, slow: float = -1.0) -> CostlyValue[Tally]:
+def counts_of(store: SlowStore, slow: float = -1.0) -> CostlyValue[Tally]:
     """Return a cache that is never fresh, and counts in the background by default."""
     return CostlyValue(store.tally, "counts", 0.0, 0.0, slow)
 
 
-def test_previous_count_is_returned_while_counting(slow: Slow, newsroom: ModuleType) -> None:
+def test_previous_count_is_returned_while_counting(slow: SlowStore, newsroom: ModuleType) -> None:
     told = counts_of(slow)
     assert told.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))
@@ -51,7 +51,7 @@ def test_previous_count_is_returned_while_counting(slow: Slow, newsroom: ModuleT
     told.stop()
 
 
-def test_failed_count_keeps_the_previous_one(slow: Slow) -> None:
+def test_failed_count_keeps_the_previous_one(slow: SlowStore) -> None:
     told = counts_of(slow)
     before = told.get()
     slow.fails = True
@@ -63,7 +63,7 @@ def test_failed_count_keeps_the_previous_one(slow: Slow) -> None:
     assert slow.counted == 2
 
 
-def test_error_is_raised_without_a_previous_count(slow: Slow) -> None:
+def test_error_is_raised_without_a_previous_count(slow: SlowStore) -> None:
     slow.fails = True
     told = counts_of(slow)
     with pytest.raises(StoreError):
@@ -72,7 +72,7 @@ def test_error_is_raised_without_a_previous_count(slow: Slow) -> None:
     assert told.get().articles == 0
 
 
-def test_fast_count_is_done_in_the_foreground(slow: Slow, newsroom: ModuleType) -> None:
+def test_fast_count_is_done_in_the_foreground(slow: SlowStore, newsroom: ModuleType) -> None:
     told = counts_of(slow, 3600.0)
     assert told.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))

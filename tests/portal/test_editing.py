@@ -361,7 +361,7 @@ def test_old_url_of_moved_article_redirects(client: httpx.Client, shelf: Store, 
 
 
 def test_unavailable_search_is_reported(serve: Any, shelf: Store) -> None:
-    client = serve(shelf, Away(), role="editor")
+    client = serve(shelf, UnavailableIndex(), role="editor")
     place = version_url(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     answer = client.get(f"{place}/fold")
     assert answer.status_code == 503
@@ -371,7 +371,7 @@ def test_unavailable_search_is_reported(serve: Any, shelf: Store) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "search-away")
 
 
-class Away:
+class UnavailableIndex:
     """Index that does not answer."""
 
     def __getattr__(self, name: str) -> object:

@@ -19,7 +19,7 @@ from newsportal.portal.reading.feed_formats import Entry, Feed, atom, json_feed,
 from newsportal.store.store import Store
 
 MOMENT = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
-NASTY = "标题 & <b>粗</b> ]]> \x00\x0b\x1b\ud800\uffff “引号” 'x' \U0001f600"
+HOSTILE_TEXT = "标题 & <b>粗</b> ]]> \x00\x0b\x1b\ud800\uffff “引号” 'x' \U0001f600"
 
 
 def read(content: bytes) -> Any:
@@ -33,19 +33,19 @@ def read(content: bytes) -> Any:
 def hostile_feed() -> Feed:
     entry = Entry(
         "urn:x:1",
-        NASTY,
+        HOSTILE_TEXT,
         "http://p/story/1",
         "https://a.example/?a=1&b=2",
         MOMENT,
         MOMENT,
-        NASTY,
-        f"<p>{NASTY}</p>",
-        NASTY,
-        NASTY,
-        (NASTY,),
+        HOSTILE_TEXT,
+        f"<p>{HOSTILE_TEXT}</p>",
+        HOSTILE_TEXT,
+        HOSTILE_TEXT,
+        (HOSTILE_TEXT,),
         "zh",
     )
-    return Feed(NASTY, "http://p/", "http://p/feed.rss", "zh", [entry])
+    return Feed(HOSTILE_TEXT, "http://p/", "http://p/feed.rss", "zh", [entry])
 
 
 @pytest.mark.parametrize("write", [rss, atom])

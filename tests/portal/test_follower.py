@@ -22,7 +22,7 @@ def test_story_stored_while_serving_is_found(fresh: Store, serve, newsroom, tmp_
         time.sleep(0.05)
 
 
-class Failing:
+class FailingIndex:
     """Index that fails with the given errors, then works."""
 
     def __init__(self, *errors: Exception) -> None:
@@ -35,7 +35,7 @@ class Failing:
 
 
 def test_error_is_kept_until_success(fresh: Store) -> None:
-    follower = Follower(Failing(SearchError("away"), RuntimeError("bug")), fresh, every=1.0)  # type: ignore[arg-type]
+    follower = Follower(FailingIndex(SearchError("away"), RuntimeError("bug")), fresh, every=1.0)  # type: ignore[arg-type]
     assert follower.run_step() == MAX_PAUSE
     assert follower.error == "away"
     assert follower.run_step() == MAX_PAUSE

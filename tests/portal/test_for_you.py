@@ -20,7 +20,7 @@ from newsportal.recommend.base import Recommendation, View
 from newsportal.services.recommending.parts import fit
 from newsportal.store.store import Store
 
-OWN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
+SAME_ORIGIN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
 PERSON = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
 
 
@@ -32,7 +32,7 @@ def reader(serve, shelf: Store) -> httpx.Client:
 
 
 def record_view(client: httpx.Client, article: str, places: list[int]) -> None:
-    assert client.post("/seen", content=json.dumps({"article": article, "places": places}), headers=OWN).status_code == 204
+    assert client.post("/seen", content=json.dumps({"article": article, "places": places}), headers=SAME_ORIGIN).status_code == 204
 
 
 def items(client: httpx.Client, path: str = "/for-you", where: str = "//div[@class='ranked']") -> list[tuple[str, str]]:

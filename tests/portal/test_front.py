@@ -62,7 +62,7 @@ def test_stories_since_last_visit_are_marked(client: httpx.Client) -> None:
     assert page_of(client, f"visited=0.{moment}; boards=ranked").xpath("//span[@class='fresh']")
 
 
-class Asked:
+class FakeRequest:
     def __init__(self, **cookies: str) -> None:
         self.cookies = cookies
 
@@ -81,13 +81,13 @@ class Asked:
 )
 def test_visit_ends_after_a_pause(cookie: str, ended: int | None, next_ended: int) -> None:
     stamp = {name: int((NOW + timedelta(minutes=ago)).timestamp()) for name, ago in (("hour", -60), ("minute", -1), ("later", 9))}
-    asked: Any = Asked(visited=cookie.format(**stamp))
+    asked: Any = FakeRequest(visited=cookie.format(**stamp))
     found, told = last_visit(asked, NOW)
     assert found == (None if ended is None else NOW + timedelta(minutes=ended))
     assert told == f"{int((NOW + timedelta(minutes=next_ended)).timestamp()) if next_ended else 0}.{int(NOW.timestamp())}"
 
 
-class Counted:
+class CountingStore:
     """Store that counts the lists requested of it."""
 
     def __init__(self, store: Store) -> None:
@@ -100,7 +100,7 @@ class Counted:
 
 def test_front_page_is_cached_until_the_store_changes(fresh: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     newsroom.write(fresh, newsroom.article("一", "一的正文" * 20))
-    counted: Any = Counted(fresh)
+    counted: Any = CountingStore(fresh)
     fronts = Fronts(counted)
     first = fronts.get(["旅游"], {}, NOW, by_rank=False)
     asked = counted.lists

@@ -16,8 +16,8 @@ from newsportal.search.base import Index
 from newsportal.services.accounts import Right
 from newsportal.store.store import Store
 
-ASKED = "渡口旧仓库"
-TOLD = "改造为海事博物馆"
+QUERY = "渡口旧仓库"
+TEXT = "改造为海事博物馆"
 """Text that is never part of a query: an answer that contains it shows the article."""
 
 
@@ -32,12 +32,12 @@ def index(tmp_path: Path) -> Iterator[Index]:
 def paths(id: str, story: str, source: str, site: str) -> tuple[str, ...]:
     return (
         "/", "/latest", "/latest?order=hottest", f"/latest?source={source}", f"/latest?site={site}", "/topic/旅游",
-        "/feed.rss", "/feed.atom", "/feed.json", "/topic/旅游/feed.json", f"/search?q={ASKED}", f"/search?q={ASKED}&folds=open",
-        f"/search?q={ASKED}&site={site}",
-        f"/search/feed.json?q={ASKED}", f"/story/{story}", f"/story/{story}/{id}", f"/story/{story}/{id}/revisions",
+        "/feed.rss", "/feed.atom", "/feed.json", "/topic/旅游/feed.json", f"/search?q={QUERY}", f"/search?q={QUERY}&folds=open",
+        f"/search?q={QUERY}&site={site}",
+        f"/search/feed.json?q={QUERY}", f"/story/{story}", f"/story/{story}/{id}", f"/story/{story}/{id}/revisions",
         "/starred",
         "/api/v1/stories", f"/api/v1/stories/{story}", f"/api/v1/articles/{id}",
-        f"/api/v1/search?q={ASKED}", f"/api/v1/search?q={ASKED}&collapse=false", f"/api/v1/marks?story={story}", "/api/v1/starred",
+        f"/api/v1/search?q={QUERY}", f"/api/v1/search?q={QUERY}&collapse=false", f"/api/v1/marks?story={story}", "/api/v1/starred",
     )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_hidden_story_disappears_everywhere(
     serve: Any, shelf: Store, index: Index, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(front_cache, "SLOW_SECONDS", 0)  # the cached front page is served while it is recomputed
-    made = newsroom.article(ASKED + TOLD, f"{ASKED}{TOLD}。" + "".join(chr(0x5000 + 7 * n) for n in range(200)), topics=("旅游",), ago=5)
+    made = newsroom.article(QUERY + TEXT, f"{QUERY}{TEXT}。" + "".join(chr(0x5000 + 7 * n) for n in range(200)), topics=("旅游",), ago=5)
     (id,) = newsroom.write(shelf, made)
     index.follow(shelf)
     reader: httpx.Client = serve(shelf, index, role="reader")
@@ -62,10 +62,10 @@ def test_hidden_story_disappears_everywhere(
         "per_hour": "6",
         "then": "preview",
     }
-    assert TOLD in reader.post("/alerts/new", data=preview).text
+    assert TEXT in reader.post("/alerts/new", data=preview).text
     shelf.hide([id], by="林编辑", reason="侵权", now=newsroom.NOW)
     assert {path for path in asked if shows_article(reader, path)} == set(), "before the index is updated"
-    assert TOLD not in reader.post("/alerts/new", data=preview).text
+    assert TEXT not in reader.post("/alerts/new", data=preview).text
     with httpx.Client(base_url=reader.base_url, timeout=600) as nobody:
         assert {path for path in asked if shows_article(nobody, path)} == set()
     index.follow(shelf)
@@ -80,4 +80,4 @@ def shows_article(client: httpx.Client, path: str, headers: dict[str, str] | Non
     """Return whether the answer shows the article, apart from the query itself."""
     answer = client.get(path, headers=headers)
     assert answer.status_code < 500, path
-    return TOLD in answer.text.replace("<mark>", "").replace("</mark>", "")
+    return TEXT in answer.text.replace("<mark>", "").replace("</mark>", "")

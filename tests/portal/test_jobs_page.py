@@ -19,7 +19,7 @@ from newsportal.services.jobs.records import Records, born, outcome_of
 from newsportal.sources import load
 from newsportal.store.store import Store
 
-HEEDS = "import signal, time; signal.signal(signal.SIGINT, signal.default_int_handler); print(1, flush=True); time.sleep(600)"
+INTERRUPTIBLE = "import signal, time; signal.signal(signal.SIGINT, signal.default_int_handler); print(1, flush=True); time.sleep(600)"
 AT = datetime(2026, 5, 20, 9, tzinfo=UTC)
 CRAWLED = Run("20260520-090000-crawl1-rss", AT, AT, "finished", ("rss",), (SourceReport("feed:甲", stored=3, failed={"timeout": 2}),))
 IDLE = Run("20260520-090000-crawl2-rss", AT, AT, "finished")
@@ -73,7 +73,7 @@ def test_api_returns_outcomes_and_errors(editor: httpx.Client) -> None:
 
 
 def test_crawl_of_another_process_is_stopped(editor: httpx.Client, records: Records) -> None:
-    with subprocess.Popen([sys.executable, "-c", HEEDS], stdout=subprocess.PIPE) as crawl:
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTIBLE], stdout=subprocess.PIPE) as crawl:
         assert crawl.stdout is not None
         assert crawl.stdout.readline()
         records.save(Job("crawl3", "hub", started=AT, pid=crawl.pid, born=born(crawl.pid), origin="schedule"))

@@ -19,7 +19,7 @@ from newsportal.sources import load
 from newsportal.store.labels import NewDocument
 from newsportal.store.store import Store
 
-GO = {"go": "1"}
+CONFIRM = {"go": "1"}
 
 WORDS = {
     "体育": "主场 客场 前锋 后卫 教练 球迷 进球 射门 比分 夺冠 联赛 决赛",
@@ -138,7 +138,7 @@ def test_corpora_require_an_editor(serve: Callable[..., httpx.Client], store: St
     for path in ("/corpora", "/corpora/新闻", "/corpora/新闻/export.jsonl", "/models", "/models/新闻"):
         assert client.get(path).status_code in (303, 403), path
     assert client.post("/corpora/upload", data={"name": "a"}, files=upload(b'{"text": "a", "label": "x"}\n')).status_code in (303, 401, 403)
-    assert client.post("/corpora/新闻/delete", data=GO).status_code in (303, 401, 403)
+    assert client.post("/corpora/新闻/delete", data=CONFIRM).status_code in (303, 401, 403)
     assert [one.name for one in store.corpora.all()] == ["新闻"]
 
 
@@ -170,7 +170,7 @@ def test_corpus_is_deleted_after_confirmation(editor: httpx.Client, store: Store
     fill_corpus(store, 3)
     assert "6 篇" in editor.get("/corpora/新闻/delete").text
     assert store.corpora.find("新闻") is not None
-    assert editor.post("/corpora/新闻/delete", data=GO).status_code == 303
+    assert editor.post("/corpora/新闻/delete", data=CONFIRM).status_code == 303
     assert store.corpora.find("新闻") is None
     assert editor.get("/corpora/新闻").status_code == 404
 
@@ -189,18 +189,18 @@ def test_model_pages_show_scores_errors_and_words(editor: httpx.Client, store: S
     assert "留作评估" in editor.get("/models/新闻/2/mistakes").text
     words = editor.get("/models/新闻/2/words?label=体育").text
     assert any(word in words for word in WORDS["体育"].split())
-    assert editor.post("/models/新闻/1/use", data=GO).status_code == 303
+    assert editor.post("/models/新闻/1/use", data=CONFIRM).status_code == 303
     assert store.corpora.active("新闻") == 1
-    assert "无法启用" in editor.get(editor.post("/models/新闻/9/use", data=GO).headers["location"]).text
+    assert "无法启用" in editor.get(editor.post("/models/新闻/9/use", data=CONFIRM).headers["location"]).text
     assert editor.get("/models/新闻/9").status_code == 404
-    editor.post("/models/新闻/2/use", data=GO)
-    assert editor.post("/models/新闻/back", data=GO).status_code == 303
+    editor.post("/models/新闻/2/use", data=CONFIRM)
+    assert editor.post("/models/新闻/back", data=CONFIRM).status_code == 303
     assert "请先启用其他版本" in editor.get("/models/新闻/1/delete").text
-    assert "请先启用其他版本" in editor.get(editor.post("/models/新闻/1/delete", data=GO).headers["location"]).text
+    assert "请先启用其他版本" in editor.get(editor.post("/models/新闻/1/delete", data=CONFIRM).headers["location"]).text
     assert "可释放" in editor.get("/models/新闻/2/delete").text
-    assert "已删除" in editor.get(editor.post("/models/新闻/2/delete", data=GO).headers["location"]).text
+    assert "已删除" in editor.get(editor.post("/models/新闻/2/delete", data=CONFIRM).headers["location"]).text
     assert [one.version for one in store.corpora.models("新闻")] == [1]
-    assert editor.post("/models/新闻/2/delete", data=GO).status_code == 404
+    assert editor.post("/models/新闻/2/delete", data=CONFIRM).status_code == 404
     assert store.corpora.active("新闻") == 1
 
 

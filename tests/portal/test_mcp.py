@@ -61,11 +61,11 @@ class Newsroom:
     address: str
 
 
-SURROUNDINGS = {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
 
 
 def environment(token: str | None = None) -> dict[str, str]:
-    known = {**os.environ, **SURROUNDINGS}
+    known = {**os.environ, **ENVIRONMENT}
     known.pop("NEWSPORTAL_TOKEN", None)
     return known | ({"NEWSPORTAL_TOKEN": token} if token else {})
 
@@ -93,7 +93,7 @@ def live_portal(filled: Any, tmp_path_factory: pytest.TempPathFactory, newsroom:
             person = accounts.people.add(role, "correct horse battery staple", role, now=newsroom.NOW)
             tokens[role.value] = accounts.tokens.add(person, "assistant", RIGHTS[role], now=newsroom.NOW)[1]
         tokens["reads"] = accounts.tokens.add(person, "reads", [Right.READ], now=newsroom.NOW)[1]
-    with Started("serve", "--port", "0", cwd=folder, piped=True, **SURROUNDINGS) as served:
+    with Started("serve", "--port", "0", cwd=folder, piped=True, **ENVIRONMENT) as served:
         line = next(text for text in served.stdout if "http://" in text)
         address = re.search(r"http://127\.0\.0\.1:\d+", line)
         assert address, line
@@ -114,7 +114,7 @@ async def connect_forked_stdio(live_portal: Newsroom, token: str | None) -> Asyn
 
     @asynccontextmanager
     async def pipes() -> AsyncIterator[Any]:
-        with Started("mcp", cwd=live_portal.folder, piped=True, **SURROUNDINGS, NEWSPORTAL_TOKEN=token) as process:
+        with Started("mcp", cwd=live_portal.folder, piped=True, **ENVIRONMENT, NEWSPORTAL_TOKEN=token) as process:
             async with stdio_server(anyio.wrap_file(process.stdout), anyio.wrap_file(process.stdin)) as messages:
                 yield messages
                 process.stdin.close()  # ends the process and its output
@@ -318,7 +318,7 @@ def test_anonymous_reads_over_stdio_but_not_http(live_portal: Newsroom) -> None:
 
 
 def test_invalid_token_is_reported_at_start(live_portal: Newsroom) -> None:
-    ended = run("mcp", "--token", "np_wrong", cwd=live_portal.folder, **SURROUNDINGS)
+    ended = run("mcp", "--token", "np_wrong", cwd=live_portal.folder, **ENVIRONMENT)
     assert ended.returncode == 1
     assert "newsportal token add" in ended.stderr
     assert ended.stdout == ""

@@ -160,10 +160,10 @@ def test_without_cache_images_link_to_publisher(serve: Any, fresh: Store, publis
     assert publisher.seen == []
 
 
-ELSEWHERE = ("2", "0", "-1", "①", "9999999999", "x/thumb", "http:%2f%2f127.0.0.1%2f", "1/../2")
+BAD_PATHS = ("2", "0", "-1", "①", "9999999999", "x/thumb", "http:%2f%2f127.0.0.1%2f", "1/../2")
 
 
-@pytest.mark.parametrize("path", ["/picture/nobody/1", "/picture/..%2f..%2fetc/1", *(f"/picture/{{id}}/{place}" for place in ELSEWHERE)])
+@pytest.mark.parametrize("path", ["/picture/nobody/1", "/picture/..%2f..%2fetc/1", *(f"/picture/{{id}}/{place}" for place in BAD_PATHS)])
 def test_other_urls_are_not_proxied(path: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     id = story(fresh, Image(publisher.url("/1.jpg")))
     assert client.get(path.format(id=id), params={"url": publisher.url("/2.jpg")}).status_code == 404
@@ -298,7 +298,7 @@ def test_empty_file_is_ignored(tmp_path: Path) -> None:
     assert cache.get("ab.full.jpg") is None
 
 
-KILLED = """
+ENDLESS_WRITER = """
 import sys
 from pathlib import Path
 from newsportal.portal.reading.picture_cache import PictureCache
@@ -314,7 +314,7 @@ while True:
 def test_killed_writer_leaves_no_partial_file(tmp_path: Path) -> None:
     cache = PictureCache(tmp_path, 2_000_000_000)
     for _ in range(3):
-        process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE)
+        process = subprocess.Popen([sys.executable, "-c", ENDLESS_WRITER, str(tmp_path)], stdout=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(0.15)
@@ -373,7 +373,13 @@ def test_waiting_for_the_decoder_occupies_no_threads(publisher: Publisher, tmp_p
     assert len(publisher.seen) == 10
 
 
-INSIDE = ("http://127.0.0.1:8239/a.png", "http://192.168.0.1/b.png", "http://localhost/c.png", "http://0x7f.1/d.png", "http://router/e.png")
+PRIVATE_URLS = (
+    "http://127.0.0.1:8239/a.png",
+    "http://192.168.0.1/b.png",
+    "http://localhost/c.png",
+    "http://0x7f.1/d.png",
+    "http://router/e.png",
+)
 
 
 def written_article(store: Store, *urls: str) -> str:
@@ -382,11 +388,11 @@ def written_article(store: Store, *urls: str) -> str:
 
 
 def test_private_addresses_in_body_are_not_sent_to_browsers(serve: Any, fresh: Store) -> None:
-    id = written_article(fresh, *INSIDE, "https://img.example/good.png")
+    id = written_article(fresh, *PRIVATE_URLS, "https://img.example/good.png")
     client = serve(fresh)
     pages = [client.get(address).text for address in (f"/story/{id}", "/feed.json")]
     pages.append(client.get(f"/api/v1/articles/{id}").json()["html"])  # its list of images is unchanged
-    assert [url for url in INSIDE for page in pages if url in page] == []
+    assert [url for url in PRIVATE_URLS for page in pages if url in page] == []
     assert ["https://img.example/good.png" in page for page in pages] == [True, True, True]
 
 

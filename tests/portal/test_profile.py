@@ -16,7 +16,7 @@ from lxml import html as lxml_html
 from newsportal.errors import StoreUnavailable
 from newsportal.store.store import Store
 
-OWN = {"sec-fetch-site": "same-origin"}
+SAME_ORIGIN = {"sec-fetch-site": "same-origin"}
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def reader(serve, shelf: Store) -> httpx.Client:
 
 def record_view(client: httpx.Client, article: object, places: object, **headers: str) -> httpx.Response:
     body = json.dumps({"article": article, "places": places})
-    return client.post("/seen", content=body, headers={**OWN, "content-type": "application/json", **headers})
+    return client.post("/seen", content=body, headers={**SAME_ORIGIN, "content-type": "application/json", **headers})
 
 
 def stored_views(store: Store) -> list[Any]:
@@ -103,7 +103,7 @@ INVALID_VIEWS = (
 
 @pytest.mark.parametrize("body", INVALID_VIEWS)
 def test_invalid_view_is_refused(reader: httpx.Client, shelf: Store, body: bytes) -> None:
-    answer = reader.post("/seen", content=body, headers={**OWN, "content-type": "application/json"})
+    answer = reader.post("/seen", content=body, headers={**SAME_ORIGIN, "content-type": "application/json"})
     assert answer.status_code in (400, 404)
     assert stored_views(shelf) == []
 
@@ -145,10 +145,10 @@ def test_history_is_shown_removed_and_cleared(reader: httpx.Client, shelf: Store
     assert len(lines) == 3
     assert any("云岭峡谷步行观景桥开放首日" in line and "看过 2 张，共 9 张" in line for line in lines)
     removed = page.xpath("//form[@action='/profile/remove']//button[contains(@aria-label, '没有人告诉尺寸')]/@value")[0]
-    reader.post("/profile/remove", data={"story": removed}, headers=OWN)
+    reader.post("/profile/remove", data={"story": removed}, headers=SAME_ORIGIN)
     assert len(stored_views(shelf)) == 2
     assert "没有人告诉尺寸" not in reader.get("/profile").text
-    answer = reader.post("/profile/clear", headers={**OWN, "content-type": "application/x-www-form-urlencoded"})
+    answer = reader.post("/profile/clear", headers={**SAME_ORIGIN, "content-type": "application/x-www-form-urlencoded"})
     assert 'reader=""' in answer.headers["set-cookie"]
     assert stored_views(shelf) == []
     assert "还没有记录" in reader.get("/profile").text
@@ -157,8 +157,8 @@ def test_history_is_shown_removed_and_cleared(reader: httpx.Client, shelf: Store
 def test_history_of_others_cannot_be_cleared(serve, reader: httpx.Client, shelf: Store) -> None:
     record_view(reader, shelf.made["album-bridge"], [1])
     other = serve(shelf)
-    other.post("/profile/clear", headers={**OWN, "content-type": "application/x-www-form-urlencoded"})
-    other.post("/profile/remove", data={"story": shelf.made["album-bridge"]}, headers=OWN)
+    other.post("/profile/clear", headers={**SAME_ORIGIN, "content-type": "application/x-www-form-urlencoded"})
+    other.post("/profile/remove", data={"story": shelf.made["album-bridge"]}, headers=SAME_ORIGIN)
     assert len(stored_views(shelf)) == 1
     assert "看过" not in lxml_html.document_fromstring(other.get("/profile").text).xpath("string(//ol)")
 
@@ -166,14 +166,14 @@ def test_history_of_others_cannot_be_cleared(serve, reader: httpx.Client, shelf:
 def test_switched_off_history_is_erased(reader: httpx.Client, shelf: Store) -> None:
     record_view(reader, shelf.made["album-bridge"], [1])
     name = reader.cookies["reader"]
-    reader.post("/profile/switch", data={"profile": "off"}, headers=OWN)
+    reader.post("/profile/switch", data={"profile": "off"}, headers=SAME_ORIGIN)
     assert stored_views(shelf) == []
     assert "reader" not in reader.cookies
     record_view(reader, shelf.made["album-bridge"], [1])
     record_view(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")  # from a page opened before
     assert stored_views(shelf) == []
     assert "已关闭" in reader.get("/profile").text
-    reader.post("/profile/switch", data={"profile": "on"}, headers=OWN)
+    reader.post("/profile/switch", data={"profile": "on"}, headers=SAME_ORIGIN)
     record_view(reader, shelf.made["album-bridge"], [1])
     (view,) = stored_views(shelf)
     assert view.reader != name

@@ -17,7 +17,7 @@ from newsportal.store.outbox import Entry, Result
 from newsportal.store.store import Store
 
 SOURCES = "publish:\n- {name: <b>站点, to: 'folder:out'}\n- {name: 空的, to: 'folder:out2'}\n- {name: 文档, to: 'mongodb://u:geheim@h/d'}\n"
-OWN = {"sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded"}
+SAME_ORIGIN = {"sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded"}
 
 
 @pytest.fixture
@@ -59,16 +59,16 @@ def test_counts_and_failure_reasons_are_shown(client: httpx.Client, language: st
 
 
 def test_failed_article_is_retried(client: httpx.Client, store: Store) -> None:
-    other = client.post("/publishing/again", content="target=x&article=aa", headers=OWN, follow_redirects=False)
+    other = client.post("/publishing/again", content="target=x&article=aa", headers=SAME_ORIGIN, follow_redirects=False)
     assert other.status_code == 303
     assert [entry.article_id for entry in store.outbox.entries(states=["failed"])] == ["aa"]
-    client.post("/publishing/again", content="article=aa", headers=OWN)
+    client.post("/publishing/again", content="article=aa", headers=SAME_ORIGIN)
     assert store.outbox.entries(states=["failed"]) == []
     assert store.outbox.counts()["<b>站点"]["waiting"] == 2
 
 
 def test_cross_site_request_is_refused(client: httpx.Client, store: Store) -> None:
-    answer = client.post("/publishing/again", content="", headers={**OWN, "sec-fetch-site": "cross-site"})
+    answer = client.post("/publishing/again", content="", headers={**SAME_ORIGIN, "sec-fetch-site": "cross-site"})
     assert answer.status_code == 403
     assert len(store.outbox.entries(states=["failed"])) == 1
 
@@ -79,7 +79,7 @@ def test_desk_links_to_publishing_and_empty_page_helps(client: httpx.Client, ser
     assert "还没有发布目标" in bare.get("/publishing").text
 
 
-FORM = {"content-type": OWN["content-type"]}
+FORM = {"content-type": SAME_ORIGIN["content-type"]}
 
 
 def entry(store: Store, id: str, target: str = "<b>站点") -> Entry:

@@ -18,7 +18,7 @@ from newsportal.store.store import Store
 Serve = Callable[..., httpx.Client]
 
 
-class Asked:
+class CountingStore:
     """Store that counts queries of lists."""
 
     def __init__(self, store: Store) -> None:
@@ -33,12 +33,12 @@ class Asked:
 
 
 @pytest.fixture
-def store(shelf: Store) -> Asked:
-    return Asked(shelf)
+def store(shelf: Store) -> CountingStore:
+    return CountingStore(shelf)
 
 
 @pytest.fixture
-def client(serve: Serve, store: Asked) -> httpx.Client:
+def client(serve: Serve, store: CountingStore) -> httpx.Client:
     return serve(store)
 
 
@@ -48,7 +48,7 @@ def get_anonymously(client: httpx.Client, path: str, **headers: str) -> httpx.Re
 
 
 @pytest.mark.parametrize("path", ["/", "/latest", "/topic/%E6%97%85%E6%B8%B8", "/photos"])
-def test_second_request_is_served_from_cache(client: httpx.Client, store: Asked, path: str) -> None:
+def test_second_request_is_served_from_cache(client: httpx.Client, store: CountingStore, path: str) -> None:
     first = get_anonymously(client, path)
     asked = store.lists
     again = get_anonymously(client, path)
@@ -90,7 +90,7 @@ def test_answer_that_sets_a_preference_is_not_cached(client: httpx.Client) -> No
     assert "etag" not in again.headers
 
 
-def test_pages_of_signed_in_users_are_not_cached(serve: Serve, store: Asked) -> None:
+def test_pages_of_signed_in_users_are_not_cached(serve: Serve, store: CountingStore) -> None:
     editor = serve(store, role="editor")
     mine = editor.get("/latest")
     assert "editor" in mine.text
@@ -102,7 +102,7 @@ def test_pages_of_signed_in_users_are_not_cached(serve: Serve, store: Asked) -> 
 
 
 @pytest.mark.parametrize("cookie", ["session=made-up", "reader=" + "0" * 32, "notice=%5B%22Saved%22%2Cnull%5D", "profile=off"])
-def test_other_cookies_bypass_the_cache(client: httpx.Client, store: Asked, cookie: str) -> None:
+def test_other_cookies_bypass_the_cache(client: httpx.Client, store: CountingStore, cookie: str) -> None:
     get_anonymously(client, "/latest")
     asked = store.lists
     answer = get_anonymously(client, "/latest", cookie=cookie)
@@ -119,7 +119,7 @@ def test_page_of_returning_visitor_is_personal(client: httpx.Client, newsroom: M
     assert 'class="since"' not in get_anonymously(client, "/").text
 
 
-def test_request_of_signed_in_user_clears_the_cache(serve: Serve, store: Asked) -> None:
+def test_request_of_signed_in_user_clears_the_cache(serve: Serve, store: CountingStore) -> None:
     editor = serve(store, role="editor")
     page = editor.base_url.join("/latest")
     httpx.get(page, timeout=600)
@@ -129,7 +129,7 @@ def test_request_of_signed_in_user_clears_the_cache(serve: Serve, store: Asked) 
     assert store.lists > asked
 
 
-def test_cached_page_expires(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_page_expires(client: httpx.Client, store: CountingStore, monkeypatch: pytest.MonkeyPatch) -> None:
     get_anonymously(client, "/latest")
     asked = store.lists
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
@@ -137,7 +137,7 @@ def test_cached_page_expires(client: httpx.Client, store: Asked, monkeypatch: py
     assert store.lists > asked
 
 
-def test_cache_size_is_limited(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_size_is_limited(client: httpx.Client, store: CountingStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_cache, "MOST_BYTES", 100)
     get_anonymously(client, "/latest")
     asked = store.lists
@@ -157,7 +157,7 @@ def test_missing_page_is_not_cached(client: httpx.Client) -> None:
     assert "etag" not in get_anonymously(client, "/story/ffff").headers
 
 
-def test_members_only_portal_caches_nothing(serve: Serve, store: Asked) -> None:
+def test_members_only_portal_caches_nothing(serve: Serve, store: CountingStore) -> None:
     settings = Sources.model_validate({"portal": {"reading": "members"}, "store": "sqlite://", "alerts": {"enabled": False}})
     member = serve(store, None, settings, role="reader")
     assert "etag" not in member.get("/latest").headers

@@ -21,7 +21,7 @@ from newsportal.sources import Sources
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
-OPEN = {
+WITHOUT_RIGHT = {
     "/login": {"GET", "POST"},
     "/logout": {"POST"},
     "/health": {"GET"},
@@ -37,7 +37,7 @@ OPEN = {
 }
 """Routes that require no right; all others must."""
 
-READERS = {
+READER_PATHS = {
     "/",
     "/board/{name}",
     "/latest",
@@ -86,10 +86,10 @@ READERS = {
     "/api/v1/search",
     "/api/v1/search/suggestions",
 }
-READERS_LIKE = re.compile(r"(?:/.*)?/(?:feeds?|rss|atom)\.[\w{}]+|/picture/.*")
+READER_PATTERN = re.compile(r"(?:/.*)?/(?:feeds?|rss|atom)\.[\w{}]+|/picture/.*")
 """Routes for all readers: pages, feeds, images, and the same in JSON."""
 
-READERS_SEND = {"/seen", "/mcp", "/for-you/dismiss", "/profile/remove", "/profile/clear", "/profile/switch"}
+READERS_MAY_SEND = {"/seen", "/mcp", "/for-you/dismiss", "/profile/remove", "/profile/clear", "/profile/switch"}
 """Routes to which any reader may send: views are stored under the own cookie; assistants send a token, and each tool checks its right."""
 
 
@@ -115,8 +115,8 @@ def routes() -> Iterator[Route]:
 
 
 ROUTES = list(routes())
-ASKING = [route for route in ROUTES if route.right not in (None, Right.READ)]
-SENDING = [route for route in ROUTES if route.method not in SAFE and route.path not in OPEN]
+PROTECTED = [route for route in ROUTES if route.right not in (None, Right.READ)]
+CHANGING = [route for route in ROUTES if route.method not in SAFE and route.path not in WITHOUT_RIGHT]
 
 
 @pytest.fixture(scope="module")
@@ -151,27 +151,27 @@ def rights_of(name: str) -> frozenset[Right]:
 
 def test_every_route_declares_its_right() -> None:
     for route in ROUTES:
-        if route.path in OPEN:
+        if route.path in WITHOUT_RIGHT:
             assert route.right is None, route
-            assert not OPEN[route.path] or route.method in OPEN[route.path], route
+            assert not WITHOUT_RIGHT[route.path] or route.method in WITHOUT_RIGHT[route.path], route
         elif route.method in SAFE:
-            read = route.path in READERS or READERS_LIKE.fullmatch(route.path)
+            read = route.path in READER_PATHS or READER_PATTERN.fullmatch(route.path)
             assert route.right is not None, route
-            assert (route.right is Right.READ) == bool(read), f"{route}: name a right, or add it to READERS"
+            assert (route.right is Right.READ) == bool(read), f"{route}: name a right, or add it to READER_PATHS"
         else:
-            assert (route.right is Right.READ) == (route.path in READERS_SEND), f"{route}: sending requires a right"
+            assert (route.right is Right.READ) == (route.path in READERS_MAY_SEND), f"{route}: sending requires a right"
 
 
 def test_number_of_routes_is_plausible() -> None:
-    assert len(ASKING) > 60
-    assert {route.right for route in ASKING} == set(Right) - {Right.READ}
+    assert len(PROTECTED) > 60
+    assert {route.right for route in PROTECTED} == set(Right) - {Right.READ}
     assert len([route for route in ROUTES if route.path.startswith("/api/v1/")]) > 20
 
 
 @pytest.mark.slow
 def test_missing_right_is_refused_for_any_request(clients: dict[str, httpx.Client]) -> None:
     for name, client in clients.items():
-        for route in ASKING:
+        for route in PROTECTED:
             if route.asks <= rights_of(name):
                 continue
             answer = client.request(route.method, route.filled, **body(route))
@@ -190,7 +190,7 @@ def test_sufficient_right_is_accepted(clients: dict[str, httpx.Client]) -> None:
         for route in ROUTES:
             if (
                 route.method == "GET"
-                and route.path not in OPEN
+                and route.path not in WITHOUT_RIGHT
                 and route.asks <= rights_of(name)
                 and not (route.path == "/account" and "token" in name)
             ):
@@ -216,7 +216,7 @@ def test_cross_site_requests_of_signed_in_user_are_refused(clients: dict[str, ht
     admin = clients["admin"]
     cookie = f"session={admin.cookies['session']}"
     with httpx.Client(base_url=admin.base_url, headers={"cookie": cookie}, timeout=600) as forged:
-        for route in SENDING:
+        for route in CHANGING:
             for kind in ("application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=x", "text/plain"):
                 answer = forged.request(route.method, route.filled, content=b"a=b", headers={"content-type": kind, **headers})
                 assert answer.status_code == 403, f"{route}: {kind}: {answer.status_code}"
@@ -225,7 +225,7 @@ def test_cross_site_requests_of_signed_in_user_are_refused(clients: dict[str, ht
 def test_get_requests_change_nothing(clients: dict[str, httpx.Client]) -> None:
     """Links and images on other pages cause GET requests with the user's cookies."""
     before = clients["admin"].get("/audit").text.count("data-entry")
-    for route in SENDING:
+    for route in CHANGING:
         answer = clients["admin"].get(route.filled)
         assert answer.status_code in (200, 303, 404, 405, 422, 400, 409, 410), f"{route}: {answer.status_code}"
     assert clients["admin"].get("/audit").text.count("data-entry") == before

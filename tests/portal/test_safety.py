@@ -122,7 +122,7 @@ def test_pages_of_hostile_store_have_no_active_content(walked_pages: dict[str, s
         check_passive(text, path)
 
 
-DESK = (
+DESK_PATHS = (
     "/desk", "/articles", "/articles?show=short", "/corrections", "/publishing", "/monitor", "/monitor/crawls", "/monitor/failures",
     "/monitor/reading", "/monitor/log", "/runs", "/runs/bad", "/topics", "/suggestions", "/templates", "/wrappers", "/corpora", "/models",
     "/jobs", "/alerts", "/alerts/new?channel=webhook", "/starred", "/profile", "/for-you", "/searches", "/account", "/api", "/feeds",
@@ -137,7 +137,7 @@ def test_desk_pages_of_hostile_store_have_no_active_content(hostile: httpx.Clien
     hostile.post("/marks", data={"star": story})
     hostile.post("/searches", data={"asked": f"q={quote(HOSTILE_TEXT)}&site={quote(HOSTILE_TEXT)}", "name": HOSTILE_TEXT})
     of_story = [f"/story/{story}/{version}/{page}" for page in ("edit", "fold", "revisions")]
-    for path in (*DESK, *of_story, f"/publishing?article={version}"):
+    for path in (*DESK_PATHS, *of_story, f"/publishing?article={version}"):
         answer = hostile.get(path)
         if answer.status_code == 404:
             continue  # needs a sources.yaml
@@ -361,21 +361,21 @@ def test_any_parameter_is_answered(client: httpx.Client, name: str, value: str) 
         assert "<script>alert" not in answer.text
 
 
-class Away:
+class UnavailableStore:
     """Store that cannot be reached."""
 
     def __getattr__(self, name: str) -> object:
         raise StoreUnavailable("database is locked")
 
 
-class Broken:
+class FailingStore:
     """Store with an unexpected error."""
 
     def __getattr__(self, name: str) -> object:
         raise RuntimeError("<script>secret trace</script>")
 
 
-class Lost:
+class UnavailableIndex:
     """Index whose server is down."""
 
     def __getattr__(self, name: str) -> object:
@@ -383,7 +383,7 @@ class Lost:
 
 
 def test_health_names_the_error_to_editors_only(serve, store: Store) -> None:
-    everybody, editor = (serve(store, Lost(), role=role, follow_every=0.01) for role in (None, "editor"))
+    everybody, editor = (serve(store, UnavailableIndex(), role=role, follow_every=0.01) for role in (None, "editor"))
     for client, named in ((everybody, False), (editor, True)):
         until = monotonic() + 600
         while "error" not in (told := client.get("/health").json())["search"]:
@@ -393,7 +393,7 @@ def test_health_names_the_error_to_editors_only(serve, store: Store) -> None:
 
 
 def test_unavailable_store_is_a_503_with_advice(serve) -> None:
-    client = serve(Away())
+    client = serve(UnavailableStore())
     answer = client.get("/")
     assert answer.status_code == 503
     assert "文章库正忙" in answer.text
@@ -402,7 +402,7 @@ def test_unavailable_store_is_a_503_with_advice(serve) -> None:
 
 
 def test_crash_shows_no_traceback_but_keeps_headers(serve) -> None:
-    answer = serve(Broken()).get("/")
+    answer = serve(FailingStore()).get("/")
     assert answer.status_code == 500
     assert "出错了" in answer.text
     assert "secret" not in answer.text

@@ -13,7 +13,7 @@ from newsportal.store.results import Story, StoryFilter
 from newsportal.store.store import Store
 
 ALBUMS = 12
-SHOWN = 3
+MIN_SHOWN = 3
 """Photo stories on each of the pages."""
 
 
@@ -28,7 +28,7 @@ def fill_with_albums(store: Store, albums: ModuleType) -> Store:
     return store
 
 
-class Noted:
+class CallCounter:
     """Wrapper of a store or its photo stories that counts method calls."""
 
     def __init__(self, held: object, calls: Counter[str]) -> None:
@@ -37,17 +37,17 @@ class Noted:
     def __getattr__(self, name: str) -> Any:
         self._calls[name] += 1
         found = getattr(self._held, name)
-        return Noted(found, self._calls) if name == "galleries" else found
+        return CallCounter(found, self._calls) if name == "galleries" else found
 
 
 @pytest.mark.parametrize("path", ["/", "/latest", "/for-you"])
 def test_page_fetches_all_gallery_sizes_at_once(serve: Any, picture_store: Store, path: str) -> None:
     calls: Counter[str] = Counter()
-    client: httpx.Client = serve(Noted(picture_store, calls))
+    client: httpx.Client = serve(CallCounter(picture_store, calls))
     client.get(path)
     calls.clear()
     text = client.get(path, params={"another": "address"}).text  # a different URL, to bypass the cache of responses
-    assert sum(f"{number} 张" in text for number in range(3, ALBUMS + 1)) >= SHOWN
+    assert sum(f"{number} 张" in text for number in range(3, ALBUMS + 1)) >= MIN_SHOWN
     assert (calls["sizes"], calls["gallery"]) == (1, 0)
 
 

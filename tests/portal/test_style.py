@@ -14,7 +14,7 @@ from newsportal.portal.preferences import CHOICES
 PORTAL = Path(newsportal.portal.__file__).parent
 CSS = (PORTAL / "static" / "portal.css").read_text("utf-8")
 SCRIPT = (PORTAL / "static" / "portal.js").read_text("utf-8")
-OWN = sorted((PORTAL / "static").glob("*.js"))
+OWN_SCRIPTS = sorted((PORTAL / "static").glob("*.js"))
 PHOTO_STORY = (
     "portal.css",
     "portal.js",
@@ -71,7 +71,7 @@ def test_styles_load_no_resources(style: Path) -> None:
     assert "url(" not in style.read_text("utf-8")
 
 
-@pytest.mark.parametrize("script", OWN, ids=lambda path: path.name)
+@pytest.mark.parametrize("script", OWN_SCRIPTS, ids=lambda path: path.name)
 def test_scripts_write_no_markup_and_name_no_other_site(script: Path) -> None:
     text = script.read_text("utf-8")
     assert "http" not in text

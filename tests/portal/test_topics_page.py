@@ -32,7 +32,7 @@ feeds:
 """
 
 HTMX = {"hx-request": "true"}
-GO = {"go": "1"}
+CONFIRM = {"go": "1"}
 
 
 @pytest.fixture
@@ -173,15 +173,15 @@ def test_conflicting_change_is_not_overwritten(editor: httpx.Client, file: Path)
 
 
 def test_topics_are_moved_and_deleted(editor: httpx.Client, file: Path) -> None:
-    assert editor.post("/topics/汽车/up", data=GO).status_code == 303
+    assert editor.post("/topics/汽车/up", data=CONFIRM).status_code == 303
     assert [topic.name for topic in load(file).topics] == ["汽车", "旅游"]
     assert "晨光网" in editor.get("/topics/旅游/delete").text
-    assert editor.post("/topics/旅游/delete", data=GO).status_code == 303
+    assert editor.post("/topics/旅游/delete", data=CONFIRM).status_code == 303
     assert [topic.name for topic in load(file).topics] == ["汽车"]
     assert load(file).feeds[0].topics == ()
     assert editor.get("/topics/旅游/edit").status_code == 404
     assert editor.get("/topics/旅游/delete").status_code == 404
-    assert editor.post("/topics/旅游/delete", data=GO).status_code == 303, "the list reports that the topic does not exist"
+    assert editor.post("/topics/旅游/delete", data=CONFIRM).status_code == 303, "the list reports that the topic does not exist"
 
 
 @pytest.mark.parametrize("path", ["/topics", "/topics/new", "/topics/旅游/edit", "/topics/旅游/delete", "/jobs"])
@@ -228,7 +228,7 @@ def page_when_idle(editor: httpx.Client) -> str:
     return page
 
 
-TONIGHT = "观景桥昨夜亮灯"
+TODAYS_TITLE = "观景桥昨夜亮灯"
 """Title of an article of today; by the system clock all others are older than what the command covers."""
 
 
@@ -239,25 +239,25 @@ def marks(store: Store, topic: str, title: str = "") -> set[str]:
 @pytest.mark.slow
 def test_saved_renamed_and_deleted_topics_update_articles(editor: httpx.Client, store: Store, newsroom: ModuleType) -> None:
     today = datetime.now(UTC) - timedelta(hours=1)  # the command uses the system clock
-    newsroom.write(store, newsroom.article(TONIGHT, "江上的观景桥昨夜亮灯，市民在桥头合影。" * 3, published=today))
+    newsroom.write(store, newsroom.article(TODAYS_TITLE, "江上的观景桥昨夜亮灯，市民在桥头合影。" * 3, published=today))
     new = editor.get("/topics/new").text
     assert 'name="follow" value="1" checked' in new
     sent = {**fields(new), "name": "桥", "any": "观景桥", "enabled": "1", "follow": "1"}
     assert "正在更新最近 30 天" in editor.post("/topics/save", data=sent, follow_redirects=True).text
     assert 'data-state="done"' in page_when_idle(editor)
-    assert marks(store, "桥", TONIGHT) == {"keywords"}
+    assert marks(store, "桥", TODAYS_TITLE) == {"keywords"}
     renamed = {**fields(editor.get("/topics/桥/edit").text), "name": "大桥", "any": "观景桥", "enabled": "1", "follow": "1"}
     editor.post("/topics/save", data=renamed)
     page_when_idle(editor)
-    assert (marks(store, "桥", TONIGHT), marks(store, "大桥", TONIGHT)) == (set(), {"keywords"})
-    editor.post("/topics/大桥/delete", data=GO)
+    assert (marks(store, "桥", TODAYS_TITLE), marks(store, "大桥", TODAYS_TITLE)) == (set(), {"keywords"})
+    editor.post("/topics/大桥/delete", data=CONFIRM)
     until = time.monotonic() + 600
     while "<option>大桥</option>" not in editor.get("/topics").text and time.monotonic() < until:
         time.sleep(0.2)  # the store's totals are cached for some seconds
     assert "已删除或改名" in editor.get("/topics").text
     assert editor.post("/topics/assign", data={"name": "大桥", "days": "30"}).status_code == 303
     page_when_idle(editor)
-    assert marks(store, "大桥", TONIGHT) == set()
+    assert marks(store, "大桥", TODAYS_TITLE) == set()
     assert editor.post("/topics/assign", data={"name": "从未有过", "days": "30"}).status_code == 400
 
 
@@ -290,7 +290,7 @@ def test_unwritable_file_is_reported_and_input_kept(editor: httpx.Client, monkey
     assert page.status_code == 503
     assert "No space left on device" in page.text
     assert "台风 登陆" in page.text
-    answer = editor.post("/topics/汽车/up", data=GO)
+    answer = editor.post("/topics/汽车/up", data=CONFIRM)
     assert "No space left on device" in editor.get(answer.headers["location"]).text
     page = editor.post("/wrappers/feed:晨光网/save", data={"body": ".article"})
     assert (page.status_code, "No space left on device" in page.text, ".article" in page.text) == (503, True, True)

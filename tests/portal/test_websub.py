@@ -34,7 +34,7 @@ class Hub(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Posted)
+        super().__init__(("127.0.0.1", 0), HubHandler)
         self.asked: list[dict[str, str]] = []
         self.status = 202
 
@@ -48,7 +48,7 @@ class Hub(ThreadingHTTPServer):
             return str(answer.read().decode())
 
 
-class Posted(BaseHTTPRequestHandler):
+class HubHandler(BaseHTTPRequestHandler):
     server: Hub
 
     def do_POST(self) -> None:

@@ -15,7 +15,7 @@ from newsportal_lab.evaluate.rankers import METHODS
 from newsportal_lab.evaluate.ranking import Split
 
 ROOT = Path(__file__).parents[2]
-ASKED = 5  # every fifth of the 6,680 questions of rsc15
+QUESTION_STEP = 5  # every fifth of the 6,680 questions of rsc15
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_scores_reach_their_floors_and_beat_others(
     splits: Callable[[str], Sequence[Split]], name: str, cut: int, figure: str, floor: float, beaten: str, by: float
 ) -> None:
     split = splits(name)[cut]
-    asked = split.questions[:: ASKED if name == "rsc15" else 1]
+    asked = split.questions[:: QUESTION_STEP if name == "rsc15" else 1]
     ours, theirs = (getattr(ranking.measure(METHODS[method](split.training, split.cut), asked), figure) for method in ("best", beaten))
     assert ours >= floor
     assert ours >= theirs + by

@@ -17,7 +17,7 @@ URL = "https://news.example/a.html"
 ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民和慕名而来的铁路爱好者。"
 TWO = "据介绍，这条线路全长四十二公里，共设十一座车站，建成之后两地之间的通行时间将缩短到半个小时以内。"
 BODY = f"<div>{ONE}</div><div>{TWO}</div>"
-SHOWN = [ONE, TWO]
+EXPECTED = [ONE, TWO]
 
 
 def lines(html: str | None) -> list[str]:
@@ -36,10 +36,10 @@ def test_every_extractor_keeps_lines_separate(name: str, box: str) -> None:
 
 def test_rules_and_feeds_keep_lines_separate() -> None:
     page = dom.from_text(f"<body><form id=a>{BODY}</form></body>", URL)
-    assert lines(apply(ArticleRule(body="#a"), page, NOW).html) == SHOWN
-    assert lines(read_fragment(BODY, URL).html) == lines(read_fragment(f"<form>{BODY}</form>", URL).html) == SHOWN
-    assert lines(read_fragment(f"\x01<div>{ONE}<i>\x01</i></div>{TWO}\x01", URL).html) == SHOWN, "lxml refuses control characters"
-    assert lines(read_fragment(f"{ONE}<div>{TWO}</div>", URL).html) == SHOWN
+    assert lines(apply(ArticleRule(body="#a"), page, NOW).html) == EXPECTED
+    assert lines(read_fragment(BODY, URL).html) == lines(read_fragment(f"<form>{BODY}</form>", URL).html) == EXPECTED
+    assert lines(read_fragment(f"\x01<div>{ONE}<i>\x01</i></div>{TWO}\x01", URL).html) == EXPECTED, "lxml refuses control characters"
+    assert lines(read_fragment(f"{ONE}<div>{TWO}</div>", URL).html) == EXPECTED
 
 
 def test_node_is_not_modified() -> None:

@@ -84,13 +84,13 @@ def test_written_date_is_parsed(text: str, expected: str) -> None:
     assert found.isoformat() == expected
 
 
-NONE = """
+NOT_DATES = """
 0001-01-01 | 2099-01-01 08:30 | 1900-01-01 | 2024-03-08 00:00 | 2024-02-30 | 13/13/2024 | 9999年前 | 版本 1.2.3 | 12345 | 2024年3月 | March
 1:2 | 4000000000 | 电话 010-1234-5678 | 99-99 25:61 | 2024 | 中共十八大 | 100 日元
 """
 
 
-@pytest.mark.parametrize("text", ["", *(text.strip() for text in NONE.replace("\n", "|").split("|") if text.strip())])
+@pytest.mark.parametrize("text", ["", *(text.strip() for text in NOT_DATES.replace("\n", "|").split("|") if text.strip())])
 def test_implausible_date_is_none(text: str) -> None:
     assert parse_date(text, NOW) is None
 

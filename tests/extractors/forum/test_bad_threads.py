@@ -35,7 +35,7 @@ def post(number: int, inner: str = "") -> str:
 
 ANSWERS: Final = json.dumps({"@type": "Question", "comment": [{"text": "y"}] * 30_000})
 
-NOTHINGS: Final = json.dumps({"@type": "Question", "text": "x", "comment": [1] * 1_000_000})
+INVALID_ANSWERS: Final = json.dumps({"@type": "Question", "text": "x", "comment": [1] * 1_000_000})
 
 
 def kinds_of_subtrees() -> str:
@@ -71,7 +71,7 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "one long word": lambda: f"<p>{'a' * 10_000_000}</p>",
     "json": lambda: f"<script type='application/ld+json'>{'[' * 100_000}</script>",
     "json answers": lambda: f"<script type='application/ld+json'>{ANSWERS}</script>",
-    "invalid json answers": lambda: f"<script type='application/ld+json'>{NOTHINGS}</script>",
+    "invalid json answers": lambda: f"<script type='application/ld+json'>{INVALID_ANSWERS}</script>",
     "unclosed comments": lambda: "<!--" * 49_000,
     "signatures and pictures": lambda: post(1) + post(2, "<div class=signature>q</div><img src=/b.png>" * 15_000) + post(3),
     "nested posts with hints": lambda: "".join(

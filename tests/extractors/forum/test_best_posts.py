@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import threads
-from threads import ENGLISH, TALK, Said, page
+from threads import ENGLISH, TALK, MadeUpPost, page
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import best
@@ -27,7 +27,7 @@ def without_spaces(text: str | None) -> str:
     return "".join((text or "").split())
 
 
-def assert_posts(found: Sequence[Post], talk: Sequence[Said]) -> None:
+def assert_posts(found: Sequence[Post], talk: Sequence[MadeUpPost]) -> None:
     assert [post.author for post in found] == [said.author for said in talk]
     assert [without_spaces(post.text) for post in found] == [without_spaces(said.text) for said in talk]
     assert all(post.published is not None and post.published.date() >= datetime(2024, 3, 5, tzinfo=UTC).date() for post in found)
@@ -46,7 +46,7 @@ CASES = [
 
 @pytest.mark.parametrize("hints", [True, False])
 @pytest.mark.parametrize(("thread", "talk"), CASES, ids=lambda case: getattr(case, "__name__", ""))
-def test_posts_have_author_time_and_text(thread: Callable[[], str], talk: Sequence[Said], hints: bool) -> None:
+def test_posts_have_author_time_and_text(thread: Callable[[], str], talk: Sequence[MadeUpPost], hints: bool) -> None:
     found = posts(thread(), hints)
     assert_posts(found, talk)
     assert [post.opening for post in found] == [number == 0 for number in range(len(talk))]
@@ -98,7 +98,7 @@ def test_images_id_and_xpath_of_post() -> None:
 
 
 @pytest.mark.parametrize("thread", [threads.discuz, threads.phpwind])
-def test_single_post_is_read_by_engine_hints(thread: Callable[[Sequence[Said]], str]) -> None:
+def test_single_post_is_read_by_engine_hints(thread: Callable[[Sequence[MadeUpPost]], str]) -> None:
     assert_posts(posts(thread(TALK[:1])), TALK[:1])
 
 
@@ -165,7 +165,7 @@ def test_json_ld_thread_is_a_fallback() -> None:
 
 @pytest.mark.parametrize("age", ["3分钟前", "2 hours ago", "vor 3 Stunden", "il y a 2 heures", "hace 3 horas", "3 часа назад"])
 def test_relative_ages_are_dates(age: str) -> None:
-    talk = [Said(said.author, age, said.text) for said in ENGLISH]
+    talk = [MadeUpPost(said.author, age, said.text) for said in ENGLISH]
     found = posts(threads.plain_cards(talk, opening_apart=False))
     assert [post.author for post in found] == [said.author for said in talk]
     assert all(post.published is not None and timedelta(0) < NOW - post.published < timedelta(hours=4) for post in found)

@@ -32,7 +32,7 @@ THREADS = {
     "discuz": "/thread-{}-{}-1.html", "phpwind": "/read.php?tid={}&page={}", "phpbb": "/viewtopic.php?t={}&start={}",
     "discourse": "/t/title/{}?page={}", "homemade": "/v/{}/{}",
 }  # fmt: skip
-FRONTS = {"discourse": "/categories"}
+FRONT_PATHS = {"discourse": "/categories"}
 
 
 def page(key: str, target: str, day: int = 0, change: Any = lambda html: html) -> dom.Document:
@@ -69,7 +69,7 @@ def listing_errors(found: Signpost, board: Board, place: int) -> list[str]:
 
 @pytest.mark.parametrize("key", ENGINES)
 def test_front_page_lists_boards(key: str) -> None:
-    found = kinds.look(page(key, FRONTS.get(key, "/")), NOW)
+    found = kinds.look(page(key, FRONT_PATHS.get(key, "/")), NOW)
     assert found.kind == "front"
     assert {board.title for board in found.boards} >= {board.name for board in FORUMS[key].boards if not board.above}
     assert {board.title for board in found.boards} <= {board.name for board in FORUMS[key].boards}
@@ -196,16 +196,24 @@ def test_growth_is_detected_by_replies_and_times(replies: int | None, last: date
 
 # malformed pages
 
-DEEP = "<div>" * 20_000 + '<a href="/thread-1-1-1.html">x</a>'
+DEEP_MARKUP = "<div>" * 20_000 + '<a href="/thread-1-1-1.html">x</a>'
 ROW = '<tr><td><a href="/thread-{0}-1-1.html">一个帖子的标题 {0}</a></td><td>{0}</td><td>2026-3-1 08:{1:02}</td></tr>'
-WIDE = "".join(ROW.format(number, number % 60) for number in range(5_000))
-SAME = '<a href="/x/1">回复 2026-3-1 08:00</a>' * 5_000
+MANY_ROWS = "".join(ROW.format(number, number % 60) for number in range(5_000))
+REPEATED_LINKS = '<a href="/x/1">回复 2026-3-1 08:00</a>' * 5_000
 
 
-BAD = ("", "<a href=//[>x</a>", '<a href="javascript:x">a</a>', "<base href='http://[::1'><a href=x>x</a>", DEEP, SAME, f"<table>{WIDE}")
+BAD_PAGES = (
+    "",
+    "<a href=//[>x</a>",
+    '<a href="javascript:x">a</a>',
+    "<base href='http://[::1'><a href=x>x</a>",
+    DEEP_MARKUP,
+    REPEATED_LINKS,
+    f"<table>{MANY_ROWS}",
+)
 
 
-@pytest.mark.parametrize("html", BAD)
+@pytest.mark.parametrize("html", BAD_PAGES)
 def test_malformed_page_is_read_in_bounded_time(html: str) -> None:
     for url in (f"{HOST}/", f"{HOST}/forum-2-1.html", f"{HOST}/thread-1-1-1.html", "about:blank"):
         with ends():
@@ -213,7 +221,7 @@ def test_malformed_page_is_read_in_bounded_time(html: str) -> None:
 
 
 def test_five_thousand_threads_are_listed() -> None:
-    found = kinds.look(dom.from_text(f"<table>{WIDE}</table>", f"{HOST}/forum-2-1.html"), NOW)
+    found = kinds.look(dom.from_text(f"<table>{MANY_ROWS}</table>", f"{HOST}/forum-2-1.html"), NOW)
     assert len(found.threads) == 5_000
     assert all(one.replies == number for number, one in enumerate(found.threads[:100]))
 

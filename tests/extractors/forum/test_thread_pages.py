@@ -13,7 +13,7 @@ from newsportal.extractors.forum.thread import read_page
 from newsportal.text import dom
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-ASKED = "https://bbs.example/thread-9-1-1.html"
+REQUESTED_URL = "https://bbs.example/thread-9-1-1.html"
 FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
 
 
@@ -27,7 +27,7 @@ FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
     ],
 )
 def test_deletion_notice_is_not_a_post(said: str) -> None:
-    notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{said}</p></div>{FOOT}", ASKED)
+    notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{said}</p></div>{FOOT}", REQUESTED_URL)
     with pytest.raises(NotApplicable) as why:
         read_page(notice, poster("best"), NOW, alone=True)
     assert why.value.reason == "gone"
@@ -38,7 +38,7 @@ def test_post_about_deletion_is_kept() -> None:
         "我昨天发的那个关于换窗户的帖子不知道为什么被删除了，版主能不能解释一下，里面既没有广告，也没有骂人，只是问了问价钱和师傅的电话。"
         * 3
     )
-    lone = dom.from_text(f"<h1>问一问</h1><p>2026-2-27 10:20</p><div class=content><p>{text}</p></div>{FOOT}", ASKED)
+    lone = dom.from_text(f"<h1>问一问</h1><p>2026-2-27 10:20</p><div class=content><p>{text}</p></div>{FOOT}", REQUESTED_URL)
     assert text[:30] in read_page(lone, poster("best"), NOW, alone=True).posts[0].text
 
 
@@ -53,10 +53,10 @@ def test_post_about_deletion_is_kept() -> None:
 )
 def test_redirected_thread_url_has_no_posts(url: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as why:
-        read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, asked=ASKED)
+        read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, asked=REQUESTED_URL)
     assert why.value.reason == reason
 
 
 def test_thread_under_alternative_url_is_read() -> None:
     page = dom.from_text(threads.discuz(), "https://bbs.example/t/what-it-is-about/9")
-    assert len(read_page(page, poster("best"), NOW, asked=ASKED).posts) == len(threads.TALK)
+    assert len(read_page(page, poster("best"), NOW, asked=REQUESTED_URL).posts) == len(threads.TALK)

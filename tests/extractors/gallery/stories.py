@@ -1,4 +1,4 @@
-"""Pages of made-up photo stories, written for these tests, and a reader for them."""
+"""Pages of made-up photo stories, and a function that reads them."""
 
 from __future__ import annotations
 

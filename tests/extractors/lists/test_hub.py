@@ -111,7 +111,7 @@ https://www.a.example/c/8GVppf8aesd
 https://www.a.example/node/123456
 """.split()
 
-OTHERS = [
+NOT_ARTICLES = [
     ("https://www.a.example/", "首页"),
     ("https://www.a.example/sports/football/", "国际足球"),
     ("https://www.a.example/channel/12345", "时政要闻"),
@@ -133,7 +133,7 @@ def test_common_article_urls_with_headline_are_articles(url: str) -> None:
     assert one(url, "三部门联合发文部署春运安全工作").kind == "article"
 
 
-@pytest.mark.parametrize(("url", "text"), OTHERS)
+@pytest.mark.parametrize(("url", "text"), NOT_ARTICLES)
 def test_non_article_links(url: str, text: str) -> None:
     assert one(url, text).kind != "article"
 

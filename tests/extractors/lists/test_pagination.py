@@ -200,12 +200,12 @@ def test_real_pagers(data: Path) -> None:
     assert right == [True] * 10
 
 
-REAL = [("daniel-zh", 21), ("zh-news", 1), ("magic-article", 5), ("fundus-tests", 0), ("scrapinghub", 0), ("tw-event", 0)]
+PAGES_WITH_NEXT = [("daniel-zh", 21), ("zh-news", 1), ("magic-article", 5), ("fundus-tests", 0), ("scrapinghub", 0), ("tw-event", 0)]
 """Number of pages in each folder with a next page; each one found was checked by hand."""
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("folder", "several"), REAL)
+@pytest.mark.parametrize(("folder", "several"), PAGES_WITH_NEXT)
 def test_next_pages_of_real_articles(data: Path, folder: str, several: int) -> None:
     pages = (page for page in saved_pages(data / "extraction" / folder) if page.error is None)
     found = [find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC)))).next for page in pages]
