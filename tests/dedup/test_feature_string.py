@@ -98,9 +98,7 @@ def test_memory_is_bounded() -> None:
     assert set().union(*finder._blocks.values()) == set(finder._documents)
 
 
-@pytest.mark.parametrize(
-    "huge", ["，" * 5_000_000, (TEXT * 90_000)[:5_000_000], "字" * 5_000_000], ids=["punctuation", "text", "no punctuation"]
-)
+@pytest.mark.parametrize("huge", ["，" * 5_000_000, (TEXT * 90_000)[:5_000_000], "字" * 5_000_000], ids=["stops", "text", "no stops"])
 def test_huge_text_takes_bounded_time(huge: str) -> None:
     finder = FeatureStrings()
     with ends():

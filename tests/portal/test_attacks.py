@@ -160,13 +160,7 @@ def test_token_keeps_its_rights_when_user_is_promoted(admin: httpx.Client, newsr
         assert program.get("/api/v1/sources").status_code == 403, "the token has only its own rights"
 
 
-LOOPBACK_URLS = (
-    "http://127.0.0.1:{}/",
-    "http://localhost:{}/",
-    "http://[::ffff:127.0.0.1]:{}/",
-    "http://0x7f.1:{}/",
-    "http://a@127.0.0.1:{}/",
-)
+LOCAL = ("http://127.0.0.1:{}/", "http://localhost:{}/", "http://[::ffff:127.0.0.1]:{}/", "http://0x7f.1:{}/", "http://a@127.0.0.1:{}/")
 
 
 @pytest.fixture
@@ -195,13 +189,13 @@ def internal_server() -> Iterator[list[str]]:
 @pytest.mark.slow
 def test_desk_pages_do_not_connect_to_internal_addresses(admin: httpx.Client, program: httpx.Client, internal_server: list[str]) -> None:
     """Covers the source wizard, trials of rules and templates, and alerts, in several notations of an address."""
-    addresses = [address.format(internal_server[0]) for address in LOOPBACK_URLS]
+    addresses = [address.format(internal_server[0]) for address in LOCAL]
     look = program.post("/api/v1/sources/propose", json={"addresses": addresses}).json()["id"]
     until = monotonic() + 600
     while not (told := program.get(f"/api/v1/looks/{look}").json())["done"]:
         assert monotonic() < until
         sleep(0.05)
-    assert [one["sources"] for one in told["found"]] == [[]] * len(LOOPBACK_URLS)
+    assert [one["sources"] for one in told["found"]] == [[]] * len(LOCAL)
     for address in addresses:
         assert admin.post("/wrappers/feed:甲报/try", data={"body": "p", "url": address}).status_code == 422
         assert admin.post("/templates/try", data={"url": address}).status_code == 422

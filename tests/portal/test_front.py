@@ -114,9 +114,7 @@ def test_front_page_is_cached_until_the_store_changes(fresh: Store, newsroom: Mo
     monkeypatch.setattr(front_cache, "SPARE", 1e9)
     assert len(fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories) == 2
     fresh.hide([first.latest.stories[0].head.id], by="林编辑", reason="侵权", now=NOW)
-    assert {story.head.title for story in fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories} == {"二", "三"}, (
-        "the hidden story disappears immediately"
-    )
+    assert {story.head.title for story in fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories} == {"二", "三"}, "hidden immediately"
     assert len(fronts.get([], {}, NOW, by_rank=True).latest.stories) == 2
 
 

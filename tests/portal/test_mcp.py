@@ -71,7 +71,7 @@ def environment(token: str | None = None) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def live_portal(filled: Any, tmp_path_factory: pytest.TempPathFactory, newsroom: ModuleType) -> Iterator[Newsroom]:
+def portal(filled: Any, tmp_path_factory: pytest.TempPathFactory, newsroom: ModuleType) -> Iterator[Newsroom]:
     """Yield the folder, with a portal served by a separate process."""
     folder = tmp_path_factory.mktemp("mcp")
     (folder / "sources.yaml").write_text(SOURCES, "utf-8")
@@ -101,20 +101,20 @@ def live_portal(filled: Any, tmp_path_factory: pytest.TempPathFactory, newsroom:
 
 
 @asynccontextmanager
-async def connect_stdio(live_portal: Newsroom, token: str | None) -> AsyncIterator[Client]:
-    command = StdioServerParameters(command=sys.executable, args=["-c", PROGRAM, "mcp"], cwd=live_portal.folder, env=environment(token))
+async def connect_stdio(portal: Newsroom, token: str | None) -> AsyncIterator[Client]:
+    command = StdioServerParameters(command=sys.executable, args=["-c", PROGRAM, "mcp"], cwd=portal.folder, env=environment(token))
     async with Client(command, read_timeout_seconds=600, mode="legacy") as client:  # the handshake of older clients
         yield client
 
 
 @asynccontextmanager
-async def connect_forked_stdio(live_portal: Newsroom, token: str | None) -> AsyncIterator[Client]:
+async def connect_forked_stdio(portal: Newsroom, token: str | None) -> AsyncIterator[Client]:
     """Connect to a forked process, which has its imports done."""
     assert token is not None, "use connect_stdio to run without a token"
 
     @asynccontextmanager
     async def pipes() -> AsyncIterator[Any]:
-        with Started("mcp", cwd=live_portal.folder, piped=True, **ENVIRONMENT, NEWSPORTAL_TOKEN=token) as process:
+        with Started("mcp", cwd=portal.folder, piped=True, **ENVIRONMENT, NEWSPORTAL_TOKEN=token) as process:
             async with stdio_server(anyio.wrap_file(process.stdout), anyio.wrap_file(process.stdin)) as messages:
                 yield messages
                 process.stdin.close()  # ends the process and its output
@@ -124,11 +124,11 @@ async def connect_forked_stdio(live_portal: Newsroom, token: str | None) -> Asyn
 
 
 @asynccontextmanager
-async def connect_http(live_portal: Newsroom, token: str | None) -> AsyncIterator[Client]:
+async def connect_http(portal: Newsroom, token: str | None) -> AsyncIterator[Client]:
     headers = {"authorization": f"Bearer {token}"} if token else {}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=300) as http,
-        Client(streamable_http_client(f"{live_portal.address}/mcp", http_client=http)) as client,
+        Client(streamable_http_client(f"{portal.address}/mcp", http_client=http)) as client,
     ):
         yield client
 
@@ -140,7 +140,7 @@ Task = Callable[["Assistant"], Awaitable[None]]
 @dataclass
 class Assistant:
     client: Client
-    live_portal: Newsroom
+    portal: Newsroom
     web: MadeUpWeb | None = None
     feed: int = 0  # index of the feed it adds: the portal may still cache the one added before
 
@@ -159,10 +159,10 @@ class Assistant:
         return found.content[0].text  # type: ignore[union-attr]
 
 
-def talk(live_portal: Newsroom, transport: str, token: str | None, task: Task, web: MadeUpWeb | None = None) -> None:
+def talk(portal: Newsroom, transport: str, token: str | None, task: Task, web: MadeUpWeb | None = None) -> None:
     async def conversation() -> None:
-        async with TRANSPORTS[transport](live_portal, token) as client:
-            await task(Assistant(client, live_portal, web, feed=list(TRANSPORTS).index(transport)))
+        async with TRANSPORTS[transport](portal, token) as client:
+            await task(Assistant(client, portal, web, feed=list(TRANSPORTS).index(transport)))
 
     asyncio.run(conversation())
 
@@ -188,15 +188,15 @@ async def reads(one: Assistant) -> None:
     hottest = await one.does("latest", order="hottest", limit=1)
     assert hottest["items"][0]["versions"] > 1
     found = await one.does("search", query="峡谷 观景桥", limit=3)
-    assert found["items"][0]["story"] == one.live_portal.ids["bridge"]
+    assert found["items"][0]["story"] == one.portal.ids["bridge"]
     assert "<mark>" not in found["items"][0][KEY]["snippet"]
     assert (await one.does("search", query="不存在的词语組合zzz"))["items"] == []
-    whole = await one.does("story", id=one.live_portal.ids["bridge"])
+    whole = await one.does("story", id=one.portal.ids["bridge"])
     assert "双塔悬索" in whole[KEY]["text"]
     assert len(whole["other_versions"]) == whole["versions"] - 1 == 4
-    assert (await one.does("explain_fold", article=one.live_portal.ids["bridge"]))["original"] is True
-    told = await one.does("explain_fold", article=one.live_portal.ids["repost"])
-    assert (told["reason"], told["story"]["story"]) == ("same-text", one.live_portal.ids["bridge"])
+    assert (await one.does("explain_fold", article=one.portal.ids["bridge"]))["original"] is True
+    told = await one.does("explain_fold", article=one.portal.ids["repost"])
+    assert (told["reason"], told["story"]["story"]) == ("same-text", one.portal.ids["bridge"])
     assert "no-story" in await one.refused("story", id="nothing")
     assert "validation error" in await one.refused("latest", limit=1000)
     assert "validation error" in await one.refused("story", id="../../people")
@@ -206,7 +206,7 @@ async def check_hostile_text(one: Assistant) -> None:
     """Check that hostile text loses its tags and invisible characters, and appears only in the field for text of the Web."""
     parts, offset = "", 0
     while True:
-        whole = await one.does("story", id=one.live_portal.ids["evil"], offset=offset)
+        whole = await one.does("story", id=one.portal.ids["evil"], offset=offset)
         parts += whole[KEY]["text"]
         outside = json.dumps({key: value for key, value in whole.items() if key != KEY}, ensure_ascii=False)
         assert "Ignore" not in outside
@@ -221,13 +221,13 @@ async def check_hostile_text(one: Assistant) -> None:
 
 async def check_denied_tools(one: Assistant) -> None:
     """Check that the tools require the rights of the token."""
-    article = one.live_portal.ids["repost"]
+    article = one.portal.ids["repost"]
     asked: dict[str, dict[str, Any]] = {
         "sources": {},
         "look_at_address": {"address": "http://127.0.0.1:9/"},
         "add_source": {"kind": "feeds", "values": {"name": "x", "url": "https://x.example/feed"}, "preview": False},
         "add_topic": {"name": "港口"},
-        "fold": {"article": article, "story": one.live_portal.ids["evil"]},
+        "fold": {"article": article, "story": one.portal.ids["evil"]},
         "unfold": {"article": article},
         "categorise": {"articles": [article], "category": "财经"},
         "publish": {"article": article, "target": "站点"},
@@ -247,7 +247,7 @@ async def edits(one: Assistant) -> None:
     assert proposed["kind"] == "feeds"
     assert proposed[KEY]["titles"]
     values = proposed[KEY]["values"] | {"name": f"新报 {id(one)}"}
-    file = one.live_portal.folder / "sources.yaml"
+    file = one.portal.folder / "sources.yaml"
     before = file.read_text("utf-8")
     shown = await one.does("add_source", kind="feeds", values=values)
     assert (shown["written"], shown["would_write"]["values"], file.read_text("utf-8")) == (False, values, before)
@@ -264,7 +264,7 @@ async def edits(one: Assistant) -> None:
     made = load(file).topic(name)
     assert made is not None
     assert list(made.keywords.any) == ["古镇"]
-    article, bridge = one.live_portal.ids["repost"], one.live_portal.ids["bridge"]
+    article, bridge = one.portal.ids["repost"], one.portal.ids["bridge"]
     alone = await one.does("unfold", article=article)
     assert alone["story"] != bridge
     assert (await one.does("explain_fold", article=article))["original"] is True
@@ -280,45 +280,43 @@ async def edits(one: Assistant) -> None:
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_reader_tools_and_their_limits(live_portal: Newsroom, transport: str) -> None:
+def test_reader_tools_and_their_limits(portal: Newsroom, transport: str) -> None:
     async def all_of_it(one: Assistant) -> None:  # one conversation, since starting a process takes seconds
         await reads(one)
         await check_hostile_text(one)
         await check_denied_tools(one)
 
-    talk(live_portal, transport, live_portal.tokens["reader"], all_of_it)
+    talk(portal, transport, portal.tokens["reader"], all_of_it)
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_read_token_reads_with_any_user(live_portal: Newsroom, transport: str) -> None:
-    talk(live_portal, transport, live_portal.tokens["reads"], check_hostile_text)
+def test_read_token_reads_with_any_user(portal: Newsroom, transport: str) -> None:
+    talk(portal, transport, portal.tokens["reads"], check_hostile_text)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_editor_tools_change_the_portal(live_portal: Newsroom, transport: str, web: MadeUpWeb) -> None:
-    talk(live_portal, transport, live_portal.tokens["editor"], edits, web)
-    with closing(open_accounts(f"sqlite:///{live_portal.folder / 'accounts.db'}")) as accounts:
+def test_editor_tools_change_the_portal(portal: Newsroom, transport: str, web: MadeUpWeb) -> None:
+    talk(portal, transport, portal.tokens["editor"], edits, web)
+    with closing(open_accounts(f"sqlite:///{portal.folder / 'accounts.db'}")) as accounts:
         made = [entry for entry in accounts.trail.entries(person="editor") if entry.way == "token"]
     assert {"source.add", "topic.add", "publishing.ask"} <= {entry.action for entry in made}
 
 
-def test_anonymous_reads_over_stdio_but_not_http(live_portal: Newsroom) -> None:
+def test_anonymous_reads_over_stdio_but_not_http(portal: Newsroom) -> None:
     async def nobody(one: Assistant) -> None:
         assert await one.does("whoami") == {"name": None, "rights": ["read"]}
         await check_denied_tools(one)
 
-    talk(live_portal, "process", None, nobody)
-    for headers in ({}, {"authorization": "Bearer np_wrong"}, {"origin": live_portal.address}):
-        answer = httpx.post(
-            f"{live_portal.address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=headers, timeout=600
-        )
+    talk(portal, "process", None, nobody)
+    for headers in ({}, {"authorization": "Bearer np_wrong"}, {"origin": portal.address}):
+        answer = httpx.post(f"{portal.address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=headers, timeout=600)
         assert answer.status_code in (401, 403)
-    assert httpx.get(f"{live_portal.address}/mcp", timeout=600).status_code == 405
+    assert httpx.get(f"{portal.address}/mcp", timeout=600).status_code == 405
 
 
-def test_invalid_token_is_reported_at_start(live_portal: Newsroom) -> None:
-    ended = run("mcp", "--token", "np_wrong", cwd=live_portal.folder, **ENVIRONMENT)
+def test_invalid_token_is_reported_at_start(portal: Newsroom) -> None:
+    ended = run("mcp", "--token", "np_wrong", cwd=portal.folder, **ENVIRONMENT)
     assert ended.returncode == 1
     assert "newsportal token add" in ended.stderr
     assert ended.stdout == ""

@@ -373,13 +373,7 @@ def test_waiting_for_the_decoder_occupies_no_threads(publisher: Publisher, tmp_p
     assert len(publisher.seen) == 10
 
 
-PRIVATE_URLS = (
-    "http://127.0.0.1:8239/a.png",
-    "http://192.168.0.1/b.png",
-    "http://localhost/c.png",
-    "http://0x7f.1/d.png",
-    "http://router/e.png",
-)
+LOCAL = ("http://127.0.0.1:8239/a.png", "http://192.168.0.1/b.png", "http://localhost/c.png", "http://0x7f.1/d.png", "http://router/e.png")
 
 
 def written_article(store: Store, *urls: str) -> str:
@@ -388,11 +382,11 @@ def written_article(store: Store, *urls: str) -> str:
 
 
 def test_private_addresses_in_body_are_not_sent_to_browsers(serve: Any, fresh: Store) -> None:
-    id = written_article(fresh, *PRIVATE_URLS, "https://img.example/good.png")
+    id = written_article(fresh, *LOCAL, "https://img.example/good.png")
     client = serve(fresh)
     pages = [client.get(address).text for address in (f"/story/{id}", "/feed.json")]
     pages.append(client.get(f"/api/v1/articles/{id}").json()["html"])  # its list of images is unchanged
-    assert [url for url in PRIVATE_URLS for page in pages if url in page] == []
+    assert [url for url in LOCAL for page in pages if url in page] == []
     assert ["https://img.example/good.png" in page for page in pages] == [True, True, True]
 
 

@@ -364,9 +364,7 @@ def test_unknown_item_ids_are_ignored(app: App, id: str) -> None:
     assert app.post("/edit-tag", i=[id], a=READ).text == "OK"
 
 
-def test_item_numbers_continue_after_a_long_pause(
-    tmp_path: Path, shelf: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbers_continue_after_a_pause(tmp_path: Path, shelf: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbers, "MAX_BEHIND", 3)
     accounts = empty_accounts(tmp_path / "people.db")
     accounts.items.follow(shelf)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import threads
-from threads import ENGLISH, TALK, MadeUpPost, page
+from threads import ENGLISH, TALK, Floor, page
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import best
@@ -23,13 +23,13 @@ def posts(html: str, hints: bool = True, url: str = URL) -> tuple[Post, ...]:
     return best.extract(dom.from_text(html, url), NOW, hints)
 
 
-def without_spaces(text: str | None) -> str:
+def compact(text: str | None) -> str:
     return "".join((text or "").split())
 
 
-def assert_posts(found: Sequence[Post], talk: Sequence[MadeUpPost]) -> None:
+def assert_posts(found: Sequence[Post], talk: Sequence[Floor]) -> None:
     assert [post.author for post in found] == [said.author for said in talk]
-    assert [without_spaces(post.text) for post in found] == [without_spaces(said.text) for said in talk]
+    assert [compact(post.text) for post in found] == [compact(said.text) for said in talk]
     assert all(post.published is not None and post.published.date() >= datetime(2024, 3, 5, tzinfo=UTC).date() for post in found)
 
 
@@ -46,7 +46,7 @@ CASES = [
 
 @pytest.mark.parametrize("hints", [True, False])
 @pytest.mark.parametrize(("thread", "talk"), CASES, ids=lambda case: getattr(case, "__name__", ""))
-def test_posts_have_author_time_and_text(thread: Callable[[], str], talk: Sequence[MadeUpPost], hints: bool) -> None:
+def test_posts_have_author_time_and_text(thread: Callable[[], str], talk: Sequence[Floor], hints: bool) -> None:
     found = posts(thread(), hints)
     assert_posts(found, talk)
     assert [post.opening for post in found] == [number == 0 for number in range(len(talk))]
@@ -75,8 +75,8 @@ def test_quotations_are_separated_from_text() -> None:
     for found in (posts(threads.discuz())[2], posts(threads.phpbb())[2], posts(threads.xenforo())[2]):
         assert found.quoted is not None
         assert "七分钟" in found.quoted or "Hardly anybody" in found.quoted
-        assert without_spaces(found.quoted) not in without_spaces(found.text)
-        assert without_spaces(found.full_text) == without_spaces(found.quoted + found.text)
+        assert compact(found.quoted) not in compact(found.text)
+        assert compact(found.full_text) == compact(found.quoted + found.text)
 
 
 def test_signatures_and_edit_notes_are_removed() -> None:
@@ -98,7 +98,7 @@ def test_images_id_and_xpath_of_post() -> None:
 
 
 @pytest.mark.parametrize("thread", [threads.discuz, threads.phpwind])
-def test_single_post_is_read_by_engine_hints(thread: Callable[[Sequence[MadeUpPost]], str]) -> None:
+def test_single_post_is_read_by_engine_hints(thread: Callable[[Sequence[Floor]], str]) -> None:
     assert_posts(posts(thread(TALK[:1])), TALK[:1])
 
 
@@ -121,7 +121,7 @@ def test_comments_below_answers_are_not_posts() -> None:
     )
     found = posts(page(answers), hints=False)
     assert [post.author for post in found] == [said.author for said in ENGLISH]
-    assert [without_spaces(post.text) for post in found] == [without_spaces(said.text * 2) for said in ENGLISH]
+    assert [compact(post.text) for post in found] == [compact(said.text * 2) for said in ENGLISH]
 
 
 def test_nested_posts_hold_only_their_own_text() -> None:
@@ -136,9 +136,7 @@ def test_nested_posts_hold_only_their_own_text() -> None:
 
     found = posts(page(nested(0)))
     assert_posts(found, ENGLISH)
-    assert all(
-        without_spaces(ENGLISH[number + 1].text) not in without_spaces(found[number].block_text) for number in range(len(ENGLISH) - 1)
-    )
+    assert all(compact(ENGLISH[number + 1].text) not in compact(found[number].block_text) for number in range(len(ENGLISH) - 1))
 
 
 def test_posts_inside_html_comment_are_read() -> None:
@@ -165,7 +163,7 @@ def test_json_ld_thread_is_a_fallback() -> None:
 
 @pytest.mark.parametrize("age", ["3分钟前", "2 hours ago", "vor 3 Stunden", "il y a 2 heures", "hace 3 horas", "3 часа назад"])
 def test_relative_ages_are_dates(age: str) -> None:
-    talk = [MadeUpPost(said.author, age, said.text) for said in ENGLISH]
+    talk = [Floor(said.author, age, said.text) for said in ENGLISH]
     found = posts(threads.plain_cards(talk, opening_apart=False))
     assert [post.author for post in found] == [said.author for said in talk]
     assert all(post.published is not None and timedelta(0) < NOW - post.published < timedelta(hours=4) for post in found)

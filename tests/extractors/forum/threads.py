@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class MadeUpPost:
+class Floor:
     """A post of a made-up thread."""
 
     author: str
@@ -18,20 +18,20 @@ class MadeUpPost:
 
 
 TALK = (
-    MadeUpPost("河边的芦苇", "2024-3-5 08:30", "滨海新线今天通车了，有人坐过首班车吗？听说六点就排起了队。"),
-    MadeUpPost("早班司机", "2024-3-5 08:41", "坐了，人不多，比地图上说的快七分钟。"),
-    MadeUpPost("Li_Wei", "2024-3-5 09:02", "票价多少？", "坐了，人不多，比地图上说的快七分钟。"),
-    MadeUpPost("河边的芦苇", "2024-3-5 09:15", "全程六元，换乘优惠照旧。"),
-    MadeUpPost("南站卖豆浆的", "2024-3-6 21:07", "顶"),
+    Floor("河边的芦苇", "2024-3-5 08:30", "滨海新线今天通车了，有人坐过首班车吗？听说六点就排起了队。"),
+    Floor("早班司机", "2024-3-5 08:41", "坐了，人不多，比地图上说的快七分钟。"),
+    Floor("Li_Wei", "2024-3-5 09:02", "票价多少？", "坐了，人不多，比地图上说的快七分钟。"),
+    Floor("河边的芦苇", "2024-3-5 09:15", "全程六元，换乘优惠照旧。"),
+    Floor("南站卖豆浆的", "2024-3-6 21:07", "顶"),
 )
 
 ENGLISH = (
-    MadeUpPost(
+    Floor(
         "harbour_tom", "Mar 5, 2024 at 8:30 AM", "Has anyone taken the first train on the new coast line? They say people queued at six."
     ),
-    MadeUpPost("Early Bird", "Mar 5, 2024 at 8:41 AM", "I did. Hardly anybody on board, and seven minutes faster than the map says."),
-    MadeUpPost("li.wei", "Mar 5, 2024 at 9:02 AM", "How much is a ticket?", "I did. Hardly anybody on board"),
-    MadeUpPost("harbour_tom", "Mar 5, 2024 at 9:15 AM", "Six for the whole way."),
+    Floor("Early Bird", "Mar 5, 2024 at 8:41 AM", "I did. Hardly anybody on board, and seven minutes faster than the map says."),
+    Floor("li.wei", "Mar 5, 2024 at 9:02 AM", "How much is a ticket?", "I did. Hardly anybody on board"),
+    Floor("harbour_tom", "Mar 5, 2024 at 9:15 AM", "Six for the whole way."),
 )
 
 
@@ -43,7 +43,7 @@ MENU = "<div id='hd'><ul class='nav'><li><a href='/'>首页</a></li><li><a href=
 FOOT = "<div id='ft'><p>© 2024 河畔论坛 · GMT+8, 2024-3-7 10:00</p></div>"
 
 
-def discuz(talk: Sequence[MadeUpPost] = TALK) -> str:
+def discuz(talk: Sequence[Floor] = TALK) -> str:
     names = ["楼主", "沙发", "板凳", "地板"]
     posts = "".join(
         f"""<div id="post_{9000 + n}"><table id="pid{9000 + n}" class="plhin"><tr><td class="pls" rowspan="2">
@@ -64,7 +64,7 @@ def discuz(talk: Sequence[MadeUpPost] = TALK) -> str:
     return page(f'<div id="postlist" class="pl bm">{posts}</div>')
 
 
-def phpwind(talk: Sequence[MadeUpPost] = TALK) -> str:
+def phpwind(talk: Sequence[Floor] = TALK) -> str:
     posts = "".join(
         f"""<a name="{n}"></a><div class="t t2"><table><tr class="tr1"><th rowspan="2" class="r_two"><b>{said.author}</b>
         <div class="user-pic"><img src="/face/none.gif"></div>级别: <font>新手上路</font><br>精华: <span>0</span><br>
@@ -78,7 +78,7 @@ def phpwind(talk: Sequence[MadeUpPost] = TALK) -> str:
     return page(posts)
 
 
-def phpbb(talk: Sequence[MadeUpPost] = ENGLISH) -> str:
+def phpbb(talk: Sequence[Floor] = ENGLISH) -> str:
     posts = "".join(
         f"""<div id="p{700 + n}" class="post has-profile bg{n % 2 + 1}"><div class="inner"><dl class="postprofile" id="profile{700 + n}">
         <dt><a href="./memberlist.php?mode=viewprofile&u={n}" class="username">{said.author}</a></dt><dd class="profile-rank">Registered</dd>
@@ -93,7 +93,7 @@ def phpbb(talk: Sequence[MadeUpPost] = ENGLISH) -> str:
     return page(posts, title="New coast line")
 
 
-def xenforo(talk: Sequence[MadeUpPost] = ENGLISH) -> str:
+def xenforo(talk: Sequence[Floor] = ENGLISH) -> str:
     posts = "".join(
         f"""<article class="message message--post js-post" data-author="{said.author}" id="js-post-{800 + n}"><div class="message-inner">
         <div class="message-cell message-cell--user"><section class="message-user"><h4 class="message-name"><a class="username" href="/members/{n}/">{said.author}</a></h4>
@@ -108,7 +108,7 @@ def xenforo(talk: Sequence[MadeUpPost] = ENGLISH) -> str:
     return page(f'<div class="block-body js-replyNewMessageContainer">{posts}</div>', title="New coast line")
 
 
-def discourse(talk: Sequence[MadeUpPost] = ENGLISH) -> str:
+def discourse(talk: Sequence[Floor] = ENGLISH) -> str:
     """Return the page as served: an application for browsers, and the posts in ``noscript``."""
     posts = "".join(
         f"""<div itemprop="comment" itemscope itemtype="http://schema.org/Comment" class="topic-body crawler-post"><div class="crawler-post-meta">
@@ -123,7 +123,7 @@ def discourse(talk: Sequence[MadeUpPost] = ENGLISH) -> str:
     )
 
 
-def table_rows(talk: Sequence[MadeUpPost] = ENGLISH) -> str:
+def table_rows(talk: Sequence[Floor] = ENGLISH) -> str:
     """Return a thread of no known engine: one table, with a row for name and time and a row for the text."""
     rows = "".join(
         f"""<tr id="m{n}"><td><p><a href="#"></a><a>{said.author}</a></p><p>{said.time}</p></td></tr><tr><td class="says">{said.text}</td></tr>
@@ -133,10 +133,10 @@ def table_rows(talk: Sequence[MadeUpPost] = ENGLISH) -> str:
     return page(f"<table>{rows}</table>", title="New coast line")
 
 
-def plain_cards(talk: Sequence[MadeUpPost] = ENGLISH, opening_apart: bool = True) -> str:
+def plain_cards(talk: Sequence[Floor] = ENGLISH, opening_apart: bool = True) -> str:
     """Return cards with meaningless classes: the opening post in another container than the answers, names without links."""
 
-    def card(said: MadeUpPost, name: str) -> str:
+    def card(said: Floor, name: str) -> str:
         return f"""<div class="{name}"><div class="k2"><strong>{said.author}</strong><span>{said.time}</span></div>
         <div class="k3">{said.text}</div><div class="k4"><a>Reply</a><a>Share</a></div></div>"""
 

@@ -40,7 +40,7 @@ def picture(at: int, size: str = "") -> str:
     return f"https://photo.example/up/2026/{'abcdefgh'[at]}7f3{at}{size}.jpg"
 
 
-def urls_and_captions(found: GalleryPage) -> list[tuple[str, str | None]]:
+def captioned(found: GalleryPage) -> list[tuple[str, str | None]]:
     return [(image.url, image.caption) for image in found.images]
 
 

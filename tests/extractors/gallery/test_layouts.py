@@ -7,7 +7,7 @@ import json
 from html import escape
 
 import pytest
-from stories import CAPTIONS, LEAD, PAIRS, TITLE, page, picture, story, urls_and_captions
+from stories import CAPTIONS, LEAD, PAIRS, TITLE, captioned, page, picture, story
 
 from newsportal.errors import NotApplicable
 
@@ -15,27 +15,27 @@ RECORDS = [{"img": url, "timg": picture(at, "_s"), "note": caption} for at, (url
 PAIRED = list(zip(range(4), CAPTIONS, strict=True))
 
 
-def repeat_for_pictures(form: str) -> str:
+def repeat(form: str) -> str:
     return "".join(form.format(url=picture(at), small=picture(at, "_s"), caption=caption, at=at) for at, caption in PAIRED)
 
 
 LAYOUTS = {
-    "alternating paragraphs": f"<p>{LEAD}</p>" + repeat_for_pictures('<p align="center"><img src="{url}"></p><p align="center">{caption}</p>'),
-    "figures": repeat_for_pictures('<figure><img src="{url}" alt=""><figcaption>{caption}<p>图源：江畔图片网/林见</p></figcaption></figure>'),
+    "alternating paragraphs": f"<p>{LEAD}</p>" + repeat('<p align="center"><img src="{url}"></p><p align="center">{caption}</p>'),
+    "figures": repeat('<figure><img src="{url}" alt=""><figcaption>{caption}<p>图源：江畔图片网/林见</p></figcaption></figure>'),
     "slides of a carousel": '<div class="slides">'
-    + repeat_for_pictures('<div class="slide"><img data-original="{url}" src="/static/grey.gif"><div class="text">{caption}</div><span>{at}/4</span></div>')
+    + repeat('<div class="slide"><img data-original="{url}" src="/static/grey.gif"><div class="text">{caption}</div><span>{at}/4</span></div>')
     + "</div>",
-    "lazy with noscript": repeat_for_pictures('<p><img data-src="{url}" src="data:image/gif;base64,R0"><noscript><img src="{url}"></noscript></p><p>{caption}</p>'),
-    "srcset": repeat_for_pictures('<div><img src="{small}" srcset="{small} 240w, {url} 1200w"><p>{caption}</p></div>'),
-    "picture element": repeat_for_pictures('<div><picture><source srcset="{url}"><img src="{small}"></picture><p>{caption}</p></div>'),
-    "background images": repeat_for_pictures('<div class="item"><div class="bg" style="height:600px; background-image: url(\'{url}\')"></div><p>{caption}</p></div>'),
-    "links to large images": repeat_for_pictures('<div class="item"><a href="{url}" target="_blank"><img src="{small}" width="240"></a><p>{caption}</p></div>'),
-    "thumbnail strip above": '<ul class="thumbs">' + repeat_for_pictures('<li><a href="#p{at}"><img src="{small}"></a></li>') + "</ul>"
-    + repeat_for_pictures('<p><img src="{url}"></p><p>{caption}</p>'),
-    "captions in box attributes": repeat_for_pictures('<li data-src="{url}" data-sub-html="<h4>{caption}</h4>"><img src="{small}"></li>'),
-    "alt only": "<p>" + repeat_for_pictures('<img src="{url}" alt="{caption}">') + "</p>",
-    "tables": "<table>" + repeat_for_pictures('<tr><td><img src="{url}"></td></tr><tr><td class="zi">{caption}</td></tr>') + "</table>",
-    "protocol-relative URLs": repeat_for_pictures('<div><img src="{url}"><p>{caption}</p></div>').replace("https://photo", "//photo"),
+    "lazy with noscript": repeat('<p><img data-src="{url}" src="data:image/gif;base64,R0"><noscript><img src="{url}"></noscript></p><p>{caption}</p>'),
+    "srcset": repeat('<div><img src="{small}" srcset="{small} 240w, {url} 1200w"><p>{caption}</p></div>'),
+    "picture element": repeat('<div><picture><source srcset="{url}"><img src="{small}"></picture><p>{caption}</p></div>'),
+    "background images": repeat('<div class="item"><div class="bg" style="height:600px; background-image: url(\'{url}\')"></div><p>{caption}</p></div>'),
+    "links to large images": repeat('<div class="item"><a href="{url}" target="_blank"><img src="{small}" width="240"></a><p>{caption}</p></div>'),
+    "thumbnail strip above": '<ul class="thumbs">' + repeat('<li><a href="#p{at}"><img src="{small}"></a></li>') + "</ul>"
+    + repeat('<p><img src="{url}"></p><p>{caption}</p>'),
+    "captions in box attributes": repeat('<li data-src="{url}" data-sub-html="<h4>{caption}</h4>"><img src="{small}"></li>'),
+    "alt only": "<p>" + repeat('<img src="{url}" alt="{caption}">') + "</p>",
+    "tables": "<table>" + repeat('<tr><td><img src="{url}"></td></tr><tr><td class="zi">{caption}</td></tr>') + "</table>",
+    "protocol-relative URLs": repeat('<div><img src="{url}"><p>{caption}</p></div>').replace("https://photo", "//photo"),
     "JSON in a script": f"<script>var slide_data = {json.dumps({'title': TITLE, 'list': RECORDS})};</script><img src='{picture(0)}'>",
     "application JSON": '<script id="__NEXT_DATA__" type="application/json">'
     + json.dumps({"props": {"story": {"headline": TITLE, "slides": [{"image": {"url": url, "width": 900, "height": 600}, "captionHtml": f"<p>{caption}</p>"} for url, caption in PAIRS]}}})
@@ -58,7 +58,7 @@ WITHOUT_CAPTIONS = {"JSON string"}
 def test_images_and_captions_are_in_order(layout: str) -> None:
     found = story(page(LAYOUTS[layout]))
     wanted = [(url, None) for url, _ in PAIRS] if layout in WITHOUT_CAPTIONS else PAIRS
-    assert urls_and_captions(found) == wanted
+    assert captioned(found) == wanted
     assert found.title == TITLE
 
 
@@ -76,7 +76,7 @@ def test_introduction_is_text_not_caption() -> None:
 
 
 def test_captions_above_images() -> None:
-    assert urls_and_captions(story(page(repeat_for_pictures('<p class="t">{caption}</p><p><img src="{url}"></p>')))) == PAIRS
+    assert captioned(story(page(repeat('<p class="t">{caption}</p><p><img src="{url}"></p>')))) == PAIRS
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,12 @@ def test_captions_above_images() -> None:
     ],
 )  # fmt: skip
 def test_unrelated_images_are_ignored(stranger: str) -> None:
-    assert (
-        urls_and_captions(story(page(repeat_for_pictures('<div class="item"><img src="{url}"><p>{caption}</p></div>') + stranger))) == PAIRS
-    )
+    assert captioned(story(page(repeat('<div class="item"><img src="{url}"><p>{caption}</p></div>') + stranger))) == PAIRS
 
 
 def test_advertisement_does_not_shift_captions() -> None:
     body = f'<div class="photo"><img src="{picture(0)}"><p class="desc">{CAPTIONS[0]}</p></div><p class="pic"><img src="https://ads.example/7.jpg"></p>'
-    assert urls_and_captions(story(page(body)))[0] == PAIRS[0]
+    assert captioned(story(page(body)))[0] == PAIRS[0]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +136,7 @@ def test_crops_of_lead_image_are_not_a_slideshow() -> None:
         head=f'<script type="application/ld+json">{json.dumps(crops)}</script>',
     )
     found = story(html)
-    assert urls_and_captions(found) == PAIRS[:1]
+    assert captioned(found) == PAIRS[:1]
     assert not found.whole
 
 
@@ -159,7 +157,7 @@ def test_url_after_many_siblings_is_ignored() -> None:
     figures = "".join(
         f'<figure><img src="{picture(at)}"><figcaption>{caption}</figcaption></figure>' for at, caption in enumerate(CAPTIONS)
     )
-    assert urls_and_captions(story(page(figures + record))) == urls_and_captions(story(page(figures)))
+    assert captioned(story(page(figures + record))) == captioned(story(page(figures)))
 
 
 @pytest.mark.parametrize("called", ["Image caption, ", "图片说明：", "图说:"])

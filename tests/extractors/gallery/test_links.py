@@ -27,7 +27,7 @@ PAGE = """<html><head><title>图片频道</title></head><body>
 </body></html>"""
 
 
-def entries_of_page(**rules: object) -> list[Entry]:
+def items(**rules: object) -> list[Entry]:
     return entries(dom.from_text(PAGE, "https://www.news.example/photo/"), NOW, **rules)  # type: ignore[arg-type]
 
 
@@ -36,31 +36,28 @@ def paths(links: list[Entry]) -> list[str]:
 
 
 def test_seed_selects_links_and_banned_overrides_it() -> None:
-    assert paths(entries_of_page(seed="/2026/")) == [
+    assert paths(items(seed="/2026/")) == [
         "/photo/2026/0305/88123.html",
         "/photo/2026/0305/88124.html",
         "/photo/2026/0304/88125.shtml",
         "/video/2026/0304/555123.html",
     ]
-    assert paths(entries_of_page(seed="/2026/", banned=["/video/", ".shtml"])) == [
-        "/photo/2026/0305/88123.html",
-        "/photo/2026/0305/88124.html",
-    ]
-    assert entries_of_page(seed="/nowhere/") == []
+    assert paths(items(seed="/2026/", banned=["/video/", ".shtml"])) == ["/photo/2026/0305/88123.html", "/photo/2026/0305/88124.html"]
+    assert items(seed="/nowhere/") == []
 
 
 def test_without_seed_linked_images_are_stories() -> None:
-    assert paths(entries_of_page()) == [
+    assert paths(items()) == [
         "/photo/2026/0305/88123.html",
         "/photo/2026/0305/88124.html",
         "/photo/2026/0304/88125.shtml",
         "/video/2026/0304/555123.html",  # recognised as a video only from its page
     ]
-    assert "/video/2026/0304/555123.html" not in paths(entries_of_page(banned=["/video/"]))
+    assert "/video/2026/0304/555123.html" not in paths(items(banned=["/video/"]))
 
 
 def test_title_and_date_come_from_image_and_headline() -> None:
-    first, second, third, _ = entries_of_page(seed="/2026/")
+    first, second, third, _ = items(seed="/2026/")
     assert first.title == "渔港归船：一网打上来的早晨"
     assert first.published is not None
     assert (first.published.month, first.published.day) == (3, 5)

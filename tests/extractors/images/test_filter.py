@@ -13,11 +13,11 @@ from newsportal.items import Image
 SITE = "photo.example"
 
 
-def story_pictures(number: int, *pictures: str, site: str = SITE, title: str | None = None) -> StoryPictures:
+def story(number: int, *pictures: str, site: str = SITE, title: str | None = None) -> StoryPictures:
     return StoryPictures(str(number), site, title_key(title or f"第{number}个故事"), frozenset(pictures))
 
 
-def own_pictures(number: int, many: int = 4) -> list[str]:
+def own(number: int, many: int = 4) -> list[str]:
     return [f"{number}/{place}.jpg" for place in range(many)]
 
 
@@ -48,52 +48,50 @@ def test_different_images_have_different_keys() -> None:
 
 
 def test_image_on_every_story_is_frequent() -> None:
-    stories = [story_pictures(number, "logo", *own_pictures(number)) for number in range(3)]
+    stories = [story(number, "logo", *own(number)) for number in range(3)]
     assert frequent(stories[:2], {}) is None
     assert frequent(stories, {}) == "frequent"
 
 
 def test_site_images_outnumber_story_images() -> None:
     """Two photographs and four images of the site: consecutive stories share most images and are still different."""
-    stories = [story_pictures(number, "logo", "code", "ad", "foot", *own_pictures(number, 2)) for number in range(5)]
+    stories = [story(number, "logo", "code", "ad", "foot", *own(number, 2)) for number in range(5)]
     assert len(different(stories)) == 5
     assert frequent(stories, {}) == "frequent"
 
 
 def test_copies_on_many_sites_are_one_story() -> None:
-    pictures = own_pictures(1, 8)
-    same = [story_pictures(number, *pictures, f"{number}/logo", site=f"site{number}.example", title="古镇的春天") for number in range(9)]
+    pictures = own(1, 8)
+    same = [story(number, *pictures, f"{number}/logo", site=f"site{number}.example", title="古镇的春天") for number in range(9)]
     assert len(different(same)) == 1
     assert frequent(same, {}) is None
-    retitled = [story_pictures(number, *pictures[: 8 - number % 3], f"{number}/logo", site=f"site{number}.example") for number in range(9)]
+    retitled = [story(number, *pictures[: 8 - number % 3], f"{number}/logo", site=f"site{number}.example") for number in range(9)]
     assert frequent(retitled, {}) is None
 
 
 def test_copies_in_channels_of_one_site_are_one_story() -> None:
-    channels = [
-        story_pictures(number, "logo", *own_pictures(1, 8), title="古镇的春天（组图）" if number else "古镇的春天") for number in range(5)
-    ]
+    channels = [story(number, "logo", *own(1, 8), title="古镇的春天（组图）" if number else "古镇的春天") for number in range(5)]
     assert frequent(channels, {}) is None
-    retitled = [story_pictures(number, "logo", *own_pictures(1, 8)) for number in range(5)]
+    retitled = [story(number, "logo", *own(1, 8)) for number in range(5)]
     assert frequent(retitled, {}) is None
 
 
 def test_advertisement_on_many_sites_is_frequent() -> None:
-    stories = [story_pictures(number, "ad", *own_pictures(number), site=f"site{number % 5}.example") for number in range(5)]
+    stories = [story(number, "ad", *own(number), site=f"site{number % 5}.example") for number in range(5)]
     assert frequent(stories, {}) == "frequent-elsewhere"
     assert frequent(stories[:4], {}) is None
 
 
 def test_threshold_grows_with_size_of_site() -> None:
-    stories = [story_pictures(number, "portrait", *own_pictures(number)) for number in range(5)]
+    stories = [story(number, "portrait", *own(number)) for number in range(5)]
     assert frequent(stories, {SITE: 200}) == "frequent"
     assert frequent(stories, {SITE: 5000}) is None
-    many = [story_pictures(number, "ad", *own_pictures(number)) for number in range(rules.MOST)]
+    many = [story(number, "ad", *own(number)) for number in range(rules.MOST)]
     assert frequent(many, {SITE: 1_000_000}) == "frequent"
 
 
 def test_stories_without_images_are_not_copies() -> None:
-    assert not copies(story_pictures(1), story_pictures(2))
+    assert not copies(story(1), story(2))
     assert frequent([], {}) is None
 
 
