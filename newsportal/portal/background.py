@@ -1,4 +1,4 @@
-"""Threads that run while a portal is served: they follow the store, the file and the hubs, prepare the first pages, and send alerts."""
+"""Background threads of a served portal: they follow the store, ``sources.yaml`` and the hubs, warm up the first pages, and send alerts."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 
-EVERY = 3.0  # seconds between two looks: a story is found by search about as soon as it is on the front page
+EVERY = 3.0  # seconds between polls: search finds a story about as soon as the front page shows it
 
 
 class Follows(Protocol):
-    """An index, or marks."""
+    """An index, or other data derived from the store."""
 
     def follow(self, store: Store) -> int: ...
 
 
 class Follower(PeriodicThread):
-    """Runs ``index.follow(store)`` again and again; ``name`` is what the log calls the index."""
+    """Calls ``index.follow(store)`` periodically; ``name`` is the index's name in the log."""
 
     def __init__(self, index: Follows, store: Store, every: float = EVERY, name: str = "search index") -> None:
         super().__init__(f"{name} follower", every)
@@ -50,12 +50,12 @@ class Follower(PeriodicThread):
         self.index.follow(self.store)
 
 
-PAGES: Final = ("home.html", "list.html", "story.html", "search.html")  # the templates of what readers open first
-BEFORE_FIRST: Final = 0.1  # seconds until it begins: who asks at once is served first
+PAGES: Final = ("home.html", "list.html", "story.html", "search.html")  # templates of the pages that readers open first
+BEFORE_FIRST: Final = 0.1  # seconds until warming begins: requests that arrive at once are served first
 
 
 class Warming(PeriodicThread):
-    """Goes through :func:`steps` once. What fails is left to the page that needs it, which says so."""
+    """Runs the :func:`steps` once. A failed step is left to the page that needs it, which reports the error."""
 
     def __init__(self, portal: Portal) -> None:
         super().__init__("warming", 0, first=BEFORE_FIRST)
@@ -73,7 +73,7 @@ class Warming(PeriodicThread):
 
 
 def steps(portal: Portal) -> Iterator[Callable[[], object]]:
-    """Totals, the words of the portal's language, templates, the stories of the front page, the segmenter of search; then rest."""
+    """Yield the steps: totals, translations, templates, the stories of the front page, the segmenter of search, and :func:`settle`."""
     templates = partial(environment, choose(None, "", portal.site.language))
     yield portal.tally
     yield from (lambda name=name: templates().get_template(name) for name in PAGES)
@@ -85,15 +85,15 @@ def steps(portal: Portal) -> Iterator[Callable[[], object]]:
 
 @cache
 def settle() -> None:
-    """Let the collection of garbage not look again and again at what stays as long as the process (modules, templates, dictionaries): a
-    search makes thousands of objects, so it runs often. A fifth of a search page's processor time (``benchmarks/portal.py``)."""
+    """Exempt what lives as long as the process (modules, templates, dictionaries) from garbage collection: a search makes thousands of
+    objects, so the collector runs often. Saves a fifth of a search page's processor time (``benchmarks/portal.py``)."""
     gc.collect()
     gc.freeze()
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundThreads:
-    """What goes on, over what was opened for the portal. ``every``: seconds between two looks at the store (0: nothing follows it)."""
+    """The background threads and what they work on. ``every``: seconds between polls of the store (0: nothing follows it)."""
 
     store: Store
     index: Index | None
@@ -104,7 +104,7 @@ class BackgroundThreads:
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
-        """The life of ``app``: all of it goes on from the first request to the last."""
+        """Run the threads from the first request to the last."""
         state, begun = app.state, list[PeriodicThread]()
         logging.getLogger().addHandler(state.ring)
         try:
@@ -120,7 +120,7 @@ class BackgroundThreads:
             state.portal.stop()
 
     def _threads(self, state: State) -> Iterator[PeriodicThread]:
-        """Those that others ask of how they do are kept in ``state``."""
+        """Yield the threads; those whose state is shown on pages are kept in ``state``."""
         followed = self.every > 0
         state.follower = Follower(self.index, self.store, self.every) if self.index is not None and followed else None
         state.subscriber = Subscriber(self.store, self.sources) if self.sources.portal.url else None

@@ -1,4 +1,4 @@
-"""What a reader sees when something is missing or broken: a page that says what to do, never a trace and never his own input."""
+"""Error pages: they say what to do, and never show a traceback or the reader's input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
-    """The page for ``status`` in the reader's language; ``own``: a heading and an advice of its own."""
+    """Return the page for ``status`` in the reader's language; ``own`` replaces its heading and advice."""
     say = Visit(request).say
     pages = {
         400: (say("The request could not be understood"), say("The data sent has a mistake. Please go back and try again.")),
@@ -56,18 +56,18 @@ def on_http(request: Request, error: Exception) -> Response:
 
 
 def on_refused(request: Request, error: Exception) -> Response:
-    """A body that a page reads as it comes turned out too long or too slow."""
+    """Handle a request body that a page reads in parts and that proved too long or too slow."""
     return refused(request.scope, error) if isinstance(error, Refused) else page(request, 400)
 
 
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
-    request.state.signed = None  # the page that says so asks nothing more of the accounts: they may be what is away
+    request.state.signed = None  # the error page must not read the accounts: they may be unavailable, too
     return error_answer(503) if of_paths(request) else page(request, 503)
 
 
 def on_search(request: Request, error: Exception) -> Response:
-    """Of the pages that cannot do without search."""
+    """Handle a search error on pages that need search."""
     log.warning("search does not answer: %s", error)
     say = Visit(request).say
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
@@ -76,18 +76,18 @@ def on_search(request: Request, error: Exception) -> Response:
 
 
 def on_sources(request: Request, error: Exception) -> Response:
-    """Of what is read out of the file itself: it was changed by hand, and has mistakes."""
+    """Handle errors in ``sources.yaml``, changed by hand, on pages that read the file itself."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
     own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
     return error_answer(409, error=broken) if of_paths(request) else page(request, 409, own)
 
 
 def on_crash(request: Request, error: Exception) -> Response:
-    """Runs outside of every middleware, so it brings the security headers and the request's id along. The trace goes to the log."""
+    """Handle any other exception: log it. Runs outside of every middleware, so it adds the security headers and the request id."""
     request.state.signed = None
     try:
         answer: Response = error_answer(500) if of_paths(request) else page(request, 500)
-    except Exception:  # the page itself is what is broken
+    except Exception:  # rendering the page is what failed
         log.exception("the error page cannot be shown")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)
     answer.headers.update({**SECURITY_HEADERS, HEADER: request.state.request_id})

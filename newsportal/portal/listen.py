@@ -1,4 +1,4 @@
-"""Listening and serving: a port that is checked before anything starts, a quiet server, a clean end."""
+"""The portal's server: a port that is checked before anything starts, a quiet uvicorn, and a clean shutdown."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from newsportal.portal.guard import is_wildcard
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 LAST_PORT = 65535
-PORTS_TRIED = 20  # how many ports from the first one on are tried when none was asked for
-GOODBYE = 5  # seconds that open connections get at the end
+PORTS_TRIED = 20  # ports tried, from the first one on, if none was given
+GOODBYE = 5  # seconds for open connections at shutdown
 
 
 class CannotListen(NewsportalError):
-    """Raised when the address cannot be listened on. The message names the remedy."""
+    """Raised when it is impossible to listen on the host or port. The message names the remedy."""
 
 
 def listen(host: str = DEFAULT_HOST, port: int | None = None) -> socket.socket:
-    """A socket bound to ``host`` and ``port``; without a port, to the first free one from 8000 on. Raises ``CannotListen``."""
+    """Return a socket bound to ``host`` and ``port``; without a port, to the first free one from 8000 on. Raises ``CannotListen``."""
     if port is not None:
         return _bound(host, port)
     for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED):
@@ -39,7 +39,7 @@ def listen(host: str = DEFAULT_HOST, port: int | None = None) -> socket.socket:
 
 
 class PortInUse(CannotListen):
-    """Raised when somebody else listens there already."""
+    """Raised when another program listens on the port."""
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -48,11 +48,11 @@ def _bound(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError) as error:
         raise CannotListen(f"there is no address {host!r} on this machine; try --host 127.0.0.1") from error
-    made = socket.socket(family, kind, protocol)  # asyncio sends without delay only where the protocol is named: 40 ms an answer
+    made = socket.socket(family, kind, protocol)  # asyncio sets TCP_NODELAY only if the protocol is given: 40 ms a response
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
-        made.listen()  # only now is it certain that nobody else does
+        made.listen()  # only now is it certain that no other program listens
     except (OSError, OverflowError) as error:
         made.close()
         raise _listen_error(host, port, error) from error
@@ -73,7 +73,7 @@ def _listen_error(host: str, port: int, error: Exception) -> CannotListen:
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """What to type into a browser on this machine."""
+    """Return the URL to open in a browser on this machine."""
     port = listening.getsockname()[1]
     name = "127.0.0.1" if is_wildcard(host) else host.strip("[]")
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
@@ -92,7 +92,7 @@ def serve_forever(app: ASGIApp, listening: socket.socket) -> None:
 
 @contextmanager
 def quiet_end(server: uvicorn.Server) -> Iterator[None]:
-    """uvicorn ends in order and then raises the signal again for whoever listened before: ``server``, so that the exit status is 0."""
+    """Exit with status 0: uvicorn shuts down and then raises the signal again for the previous handler, which here is ``server``'s."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""``/alerts``: what somebody wants to be told of, where and when; what would have been sent, and what was. And the thread that sends."""
+"""``/alerts``: a person's alerts, their preview and the messages sent; and the thread that sends them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from newsportal.services.alerts.web_push import public_key, require_libraries
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources import Sources
 
-TESTS: Final = 10  # test messages of one person in `TESTED`: enough to set a robot up, and too few to write to strangers
+TESTS: Final = 10  # test messages of a person per `TESTED`: enough to set up a robot, and too few to spam strangers
 TESTED: Final = timedelta(hours=1)
 
 
@@ -36,8 +36,8 @@ def work(portal: Portal) -> Work:
 
 
 def sender(state: Any) -> AlertSenderThread:
-    """``state``: the application's, with another portal once ``sources.yaml`` changed."""
-    made: list[tuple[Sources, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
+    """Return the thread that sends alerts. ``state``: the application's, whose portal is replaced when ``sources.yaml`` changes."""
+    made: list[tuple[Sources, Work | None]] = []  # cached for the current file: listing a hundred thousand sources takes a moment
 
     def present(stopped: Callable[[], bool]) -> Work | None:
         now: Portal = state.portal
@@ -49,7 +49,7 @@ def sender(state: Any) -> AlertSenderThread:
 
 
 def terms(request: Request, *, after: int = 0) -> Terms:
-    """Who asks, and what he may choose from."""
+    """Return the signed-in person and the allowed values of an alert."""
     portal: Portal = request.app.state.portal
     who, known = signed(request), portal.config
     assert who is not None
@@ -59,7 +59,7 @@ def terms(request: Request, *, after: int = 0) -> Terms:
 
 
 def own(request: Request, id: str) -> Alert:
-    """The alert, if it is of who asks: nobody sees another's. Raises a 404."""
+    """Return the alert if it belongs to the signed-in person, else raise a 404."""
     who, found = signed(request), accounts_of(request).alerts.alert(id)
     if found is None or who is None or found.person_id != who.person.id:
         raise ApiError(404, "not-found", "You have no such alert.", "See GET /api/v1/alerts.")
@@ -67,21 +67,21 @@ def own(request: Request, id: str) -> Alert:
 
 
 def tested_enough(request: Request) -> bool:
-    """Whether who asks has sent as many test messages as may be, whatever process he came to: each is in the log of changes."""
+    """Return whether the person has sent the maximum of test messages. Counted in the audit log, so it holds for all processes."""
     portal: Portal = request.app.state.portal
     who, trail = signed(request), accounts_of(request).trail
     return who is None or len(trail.entries(person=who.person.name, action="alert.test", since=portal.now() - TESTED, limit=TESTS)) >= TESTS
 
 
 def logged(alert: Alert) -> dict[str, Any]:
-    """What the log of changes keeps of an alert: nothing of where it goes but the service's name."""
+    """Return the details of an alert for the audit log; of its destination only the name of the service."""
     return {"name": alert.name, "about": alert.about, "of": alert.of, "channel": alert.channel}
 
 
 router = APIRouter(dependencies=KEEP)
 
-OF: Final = (*OF_STORIES, *SCHEDULED)  # fields of the form that say what the alert of this kind is of
-HISTORY: Final = 30  # messages that are shown of an alert
+OF: Final = (*OF_STORIES, *SCHEDULED)  # fields of the form that name the subject of each kind of alert
+HISTORY: Final = 30  # messages shown of an alert
 
 
 @router.get("/alerts")
@@ -118,7 +118,7 @@ def make(request: Request, sent: Form) -> Response:
 
 @router.get("/alerts/{id}")
 def alert(request: Request, visit: Here, id: str) -> Response:
-    """With ``preview``, or for what takes little time, what it would have sent."""
+    """Show the alert, and a preview with ``preview`` or if it takes little time."""
     found = own(request, id)
     wanted = found.about != "rising" or bool(visit.text("preview"))
     return alert_page(request, written(found), before=found, seen=previewed(visit, found) if wanted else None)
@@ -130,7 +130,7 @@ def change(request: Request, id: str, sent: Form) -> Response:
 
 
 def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Response:
-    """Keep a new alert, or another form of ``before``; with ``then=preview`` show what it would send instead."""
+    """Save a new alert or changes of ``before``; with ``then=preview`` only show what it would send."""
     visit, book = Visit(request), accounts_of(request).alerts
     try:
         made = alert_of(sent, terms(request, after=visit.portal.store.last_seq()), before)
@@ -162,7 +162,7 @@ def test(request: Request, id: str) -> Response:
 
 @router.post("/alerts/{id}/on")
 def switch(request: Request, id: str, sent: Form) -> Response:
-    """``enabled`` empty: off."""
+    """Switch the alert on, or off if ``enabled`` is empty."""
     found, portal, enabled = own(request, id), Visit(request).portal, bool(sent.get("enabled"))
     try:
         made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
@@ -196,7 +196,7 @@ def delete(request: Request, id: str) -> Response:
 
 
 def services(request: Request) -> dict[str, tuple[str, str]]:
-    """Those that who asks may choose: what each is called, and why it cannot be used (empty: it can)."""
+    """Return the services the person may choose: display name, and why it cannot be used (empty: it can)."""
     chosen, say = terms(request), Visit(request).say
     return {
         service.name: (say(service.title), fault_of(service, chosen, say))
@@ -206,7 +206,7 @@ def services(request: Request) -> dict[str, tuple[str, str]]:
 
 
 def fault_of(service: Service, chosen: Terms, say: Callable[..., str]) -> str:
-    """What this portal lacks to send there, with the remedy; empty where it lacks nothing."""
+    """Return what this portal lacks to use the service, with the remedy; empty if nothing."""
     if service.name == "mail" and not chosen.mail:
         return say(_("This portal has no mail server; its operator can name one: alerts.mail_server."))
     try:
@@ -218,7 +218,7 @@ def fault_of(service: Service, chosen: Terms, say: Callable[..., str]) -> str:
 
 
 def previewed(visit: Visit, made: Alert) -> Preview | None:
-    """``None``: the search does not answer."""
+    """``None``: search does not respond."""
     try:
         return bounded_preview(visit, made)
     except SearchError:
@@ -226,7 +226,7 @@ def previewed(visit: Visit, made: Alert) -> Preview | None:
 
 
 def bounded_preview(visit: Visit, made: Alert) -> Preview:
-    """Of an alert at hours some minutes old, and so many of a visitor. Raises ``SearchError``."""
+    """Scheduled alerts are cached for some minutes and limited per visitor. Raises ``SearchError``."""
     portal = visit.portal
     if made.about not in SCHEDULED:
         return preview(work(portal), made)
@@ -235,7 +235,7 @@ def bounded_preview(visit: Visit, made: Alert) -> Preview:
 
 
 def written(alert: Alert) -> dict[str, str]:
-    """An alert as the form has it, without its secrets."""
+    """Return the values of the form for an alert, without its secrets."""
     secret = {field.name for field in SERVICES[alert.channel].fields if field.secret} if alert.channel in SERVICES else set(alert.fields)
     plain = {name: value for name, value in alert.fields.items() if name not in secret}
     quiet = alert.quiet or ("", "")

@@ -1,7 +1,7 @@
 """``/login`` and ``/logout``; ``/account``: password, sessions and tokens.
 
-A wrong name takes as long as a wrong password and reads the same; how often somebody may try is bounded over all processes. A session is
-always a new one, so that nobody can be given one that somebody else knows. A token makes no tokens, and changes no password.
+A wrong name takes as long as a wrong password and gives the same message; tries are limited across all processes. Signing in always creates
+a new session, against session fixation. Requests with a token may not create tokens or change the password.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from newsportal.services.accounts.sessions import LONGEST
 open_router = APIRouter()
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 2  # passwords that are looked at together: each takes memory and time, and whoever reads meanwhile is to have threads left
+AT_ONCE = 2  # passwords hashed at once: each takes memory and time, and readers need threads meanwhile
 MINUTE = 60
 
 
@@ -78,7 +78,7 @@ def limiter_of(request: Request) -> CapacityLimiter:
 
 
 def _tried(request: Request, accounts: Accounts, name: str, password: str) -> tuple[timedelta, Person | None]:
-    """How long to wait, or who it is; neither if the password is wrong."""
+    """Return how long to wait, or the person; neither if the password is wrong."""
     now, address = Visit(request).portal.now(), address_of(request)
     wait = accounts.attempts.begin(name, address, now=now)
     if wait > timedelta():
@@ -107,7 +107,7 @@ def describe_wait(request: Request, wait: timedelta) -> str:
 
 
 def _begin(request: Request, accounts: Accounts, person: Person, answer: Response) -> None:
-    """A new session; one that the browser had before ends."""
+    """Begin a new session and end the browser's former one."""
     old, now = request.cookies.get(cookie_name(request)), Visit(request).portal.now()
     if old:
         accounts.sessions.end(old)
@@ -127,7 +127,7 @@ def _begin(request: Request, accounts: Accounts, person: Person, answer: Respons
 
 router = APIRouter(dependencies=KEEP)
 
-LENGTHS = (30, 90, 365, 0)  # days that a token may count; 0: until it is revoked
+LENGTHS = (30, 90, 365, 0)  # days that a token is valid; 0: until it is revoked
 
 
 @router.get("/account")
@@ -142,7 +142,7 @@ async def password(request: Request, sent: Form) -> Response:
 
 @router.post("/account/sessions/end")
 def end(request: Request, sent: Form) -> Response:
-    """``session``: the one of this digest; without it all but this one."""
+    """End the session with the digest ``session``; without one, all sessions except this one."""
     who, accounts, name = _session_of(request), accounts_of(request), sent.get("session")
     if name:
         accounts.sessions.end_one(who.person.id, name)

@@ -1,4 +1,4 @@
-"""What a reader who is signed in keeps: stories read or starred, with their feed, and searches under a name."""
+"""Marks of a signed-in reader: read and starred stories, with a feed, and saved searches."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ KEY_CHARS = 100
 
 
 def mine(visit: Visit) -> tuple[Accounts, str]:
-    """The accounts, and the id of who is signed in."""
+    """Return the accounts and the id of the signed-in person."""
     assert visit.signed_in is not None  # the routes need Right.KEEP
     return visit.portal.accounts, visit.signed_in.person.id
 
 
 @router.post("/marks")
 def mark(request: Request, sent: Form) -> Response:
-    """``star=ID`` (``unstar``, ``read``, ``unread``); back to ``next``, or 204 for a script. 404 for an unknown story, else 400."""
+    """Mark a story: ``star=ID`` (``unstar``, ``read``, ``unread``). Redirects to ``next``, or 204 for scripts; 404 for an unknown story."""
     [(action, story_id), *_rest] = [*((name, sent[name]) for name in ACTIONS if sent.get(name)), ("", "")]
     if not action:
         raise HTTPException(400)
@@ -49,12 +49,12 @@ def mark(request: Request, sent: Form) -> Response:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a form was sent, not our script."""
+    """Return whether a form was sent, not our script."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def record(visit: Visit, action: str, story_id: str) -> None:
-    """Raises ``TooManyStarred``, and 404 for a story that there is not. A folded story is marked where it is now."""
+    """Save a mark; of a folded story, on the story that contains it. Raises ``TooManyStarred``, and 404 for an unknown story."""
     accounts, person = mine(visit)
     found = or_404(visit.portal.store.listed([story_id]).get(story_id))
     now = visit.portal.now()
@@ -66,7 +66,7 @@ def record(visit: Visit, action: str, story_id: str) -> None:
 
 @router.post("/marks/all")
 def mark_all(request: Request, visit: Here, sent: Form) -> Response:
-    """All stories (of ``?topic=``) are read; it can be undone."""
+    """Mark all stories (of ``?topic=``) as read; offers to undo it."""
     topic = visit.text("topic") or ""
     accounts, person = mine(visit)
     if topic and topic not in visit.portal.topics():
@@ -98,7 +98,7 @@ def starred(request: Request, visit: Here) -> Response:
 
 
 def there(visit: Visit, ids: list[str]) -> list[Story]:
-    """The stories in their order; those that are gone are left out."""
+    """Return the stories in this order, without deleted ones."""
     found = visit.portal.store.listed(ids)
     return list({story.id: story for id in ids if (story := found.get(id)) is not None}.values())
 
@@ -110,7 +110,7 @@ def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
 
 @router.post("/starred/key")
 def new_key(request: Request, visit: Here) -> Response:
-    """Another secret address for the feed; the former opens nothing any more."""
+    """Replace the feed's secret URL; the former one stops working."""
     accounts, person = mine(visit)
     accounts.marks.feed_key(person, anew=True)
     log(request, "feed.renew", "starred")
@@ -119,7 +119,7 @@ def new_key(request: Request, visit: Here) -> Response:
 
 @open_router.get("/starred/feed.{ending}")
 def feed(visit: Here, ending: str) -> Response:
-    """The starred stories of whose secret ``?key=`` is, the last starred first."""
+    """Return the starred stories of the owner of the secret ``?key=``, the last starred first."""
     accounts, key = visit.portal.accounts, visit.text("key", KEY_CHARS)
     person = accounts.marks.person_of_feed(key) if key else None
     owner = accounts.people.get(person) if person is not None else None
@@ -132,7 +132,7 @@ def feed(visit: Here, ending: str) -> Response:
     return found
 
 
-MAX_UNDO = 1_500  # characters of an address that takes a removal back: it travels in a cookie
+MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a cookie
 
 
 @router.get("/searches")
@@ -148,7 +148,7 @@ def searches(request: Request, visit: Here) -> Response:
 
 @router.post("/searches")
 def keep(request: Request, sent: Form) -> Response:
-    """Keep the search ``asked`` (the query of its address) as ``name``, else as its words."""
+    """Save the search ``asked`` (a query string) as ``name``, or as its words by default."""
     asked = parse_search(sent.get("asked", ""))
     if asked.empty:
         raise HTTPException(400)
@@ -156,7 +156,7 @@ def keep(request: Request, sent: Form) -> Response:
 
 
 def named_by(asked: SearchRequest) -> str:
-    """What a search is called that nobody gave a name."""
+    """Return the default name of a search."""
     return asked.text or " · ".join(asked.filters.values())
 
 
@@ -195,7 +195,7 @@ def remove(request: Request, sent: Form) -> Response:
 
 @router.post("/searches/back")
 def back(request: Request, visit: Here) -> Response:
-    """Keep again what was removed."""
+    """Save a removed search again."""
     asked = parse_search(visit.text("asked", MAX_UNDO) or "")
     if asked.empty:
         raise HTTPException(400)

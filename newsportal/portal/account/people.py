@@ -1,4 +1,4 @@
-"""``/people``: accounts and their roles, passwords made here and shown once; ``/audit``: the log of changes."""
+"""``/people``: accounts and their roles, with generated passwords that are shown once; ``/audit``: the log of changes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _role_named(name: str) -> Role:
 
 
 AUDIT_ENTRIES = 100
-AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: whenever
+AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: any time
 
 
 @router.get("/audit")

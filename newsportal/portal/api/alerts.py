@@ -1,4 +1,4 @@
-"""Alerts: one's own. Secrets go in and never come out."""
+"""A person's own alerts. Secrets are accepted and never returned."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def delete(request: Request, id: str) -> None:
 
 @router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
 def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
-    """A 422 where its receiver is missing or not valid any more: change the alert first."""
+    """422 if its receiver is missing or no longer valid: change the alert first."""
     try:
         made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
     except BadFields as error:
@@ -128,7 +128,7 @@ def off(request: Request, id: str) -> AlertOut:
 
 @router.post("/alerts/{id}/again", summary="Send again what failed, or perhaps did not arrive")
 def again(request: Request, portal: ThisPortal, id: str) -> Waiting:
-    """It may come twice: of what perhaps arrived nobody knows."""
+    """Messages whose delivery is uncertain may arrive twice."""
     own(request, id)
     number = accounts_of(request).alerts.again(id, now=portal.now())
     log(request, "alert.again", id, {"messages": number})

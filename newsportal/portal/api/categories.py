@@ -1,4 +1,4 @@
-"""Categories: those that come with newsportal, and what ``sources.yaml`` says of them and adds."""
+"""Categories: the built-in ones, with their settings in ``sources.yaml``, and those added there."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def listed(request: Request) -> list[CategoryOut]:
 
 @router.put("/categories/settings/{name}", summary="Write what sources.yaml says of a category, or a new one", responses=describe(409))
 def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
-    """Sources that name it follow another name; one that comes with newsportal keeps its own."""
+    """After a change of name the sources that use it follow; built-in categories keep their names."""
     found = next((one for one in list_categories(config_of(request).categories) if one.name == name), None)
     after = (sent.name or name).strip()
     if found is not None and found.packaged is not None and after != name:
@@ -56,7 +56,7 @@ def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
     "/categories/settings/{name}", summary="Take out what sources.yaml says of a category", status_code=204, responses=describe(404)
 )
 def dropped(request: Request, name: str, seen: str | None = None) -> None:
-    """One that comes with newsportal is as it came, one of your own is gone; stored articles keep it."""
+    """A built-in category gets its default settings, a category of your own is deleted; stored articles keep it."""
     changed(request, drop(name, seen), "category.delete", name, {})
 
 

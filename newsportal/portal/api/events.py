@@ -1,4 +1,4 @@
-"""Events: lists, one with its time line, and what editors do to them."""
+"""Events: lists, one event with its timeline, and the edits of editors."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class HotListOut(BaseModel):
 
 
 class EventIn(BaseModel):
-    """What is left out stays."""
+    """Fields that are left out keep their values."""
 
     title: str | None = Field(None, max_length=200, description="Empty: that of the story that most sites told.")
     pinned: bool | None = None
@@ -147,7 +147,7 @@ def events(
 
 @router.get("/rising", summary="Words and events whose rate leaves their own past", responses=describe(400, 404, 429))
 def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
-    """`at`: what would have risen then, from what was fetched by then."""
+    """`at`: the board at that time, from stories fetched by then."""
     try:
         return BoardOut.model_validate(rising_row(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
     except OverflowError as error:

@@ -1,4 +1,4 @@
-"""How article pages are read: what sites' pages taught, and rules laid over pages before they count."""
+"""Extraction of articles: learned site templates, and trials of rules on pages before they are saved."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ForgetIn(BaseModel):
 
 
 class Rule(BaseModel):
-    """Rules: CSS, XPath or re:; what is left out is found without one."""
+    """Rules: CSS, XPath or re:; fields without a rule are found automatically."""
 
     body: Selector | None = None
     title: Selector | None = None
@@ -122,7 +122,7 @@ def learnt(request: Request, portal: ThisPortal) -> Taught:
 
 @router.post("/templates/try", summary="What is read of a page, without templates and with the site's")
 def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]:
-    """Nothing is learnt from it."""
+    """Nothing is learned from the page."""
     known = config_of(request)
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(known, asked.url.strip(), asked.html, portal.now())
@@ -135,7 +135,7 @@ def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]
 
 @router.post("/extract", summary="The main content of a page")
 def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
-    """Like `newsportal extract`: pages of any kind, their first page alone. Nothing is stored."""
+    """As `newsportal extract`: a page of any kind, without following pages. Nothing is stored."""
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(config_of(request), asked.url.strip(), asked.html, portal.now())
         found = extractor("best", any_page=True)(dom.document(page), None, page.fetched)
@@ -144,7 +144,7 @@ def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
 
 @router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=describe(404))
 def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
-    """What comes later is learnt anew."""
+    """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
         there = forget_site(portal.store, asked.site, asked.what, portal.now())
     if not there:
@@ -160,7 +160,7 @@ def wrappers(request: Request) -> list[RuleOut]:
 
 @router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=describe(404))
 def tried(request: Request, key: str, asked: RuleIn) -> Checked:
-    """Nothing is written. A page is fetched as the portal's desk does; that may take some seconds."""
+    """Nothing is saved. Fetching a page, as the desk does, may take some seconds."""
     source, portal = place_of(request, key), Visit(request).portal
     told = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
     rule, fault = rule_of({**told, "remove": "\n".join(asked.remove)})

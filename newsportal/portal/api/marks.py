@@ -1,4 +1,4 @@
-"""What a person marked and keeps: read and starred stories, searches."""
+"""Marks of a person: read and starred stories, and saved searches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class MarkOut(BaseModel):
 
 
 class MarkIn(BaseModel):
-    """What is left out stays as it is."""
+    """Fields that are left out keep their values."""
 
     read: bool | None = None
     starred: bool | None = None
@@ -64,7 +64,7 @@ class SearchIn(BaseModel):
 
 @router.get("/marks", summary="What was said of some stories")
 def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
-    """Stories that there are not are left out."""
+    """Unknown ids are ignored."""
     found = {one.id: one for one in visit.portal.store.listed(story).values()}
     return [_mark_out(visit, one) for one in found.values()]
 
@@ -121,7 +121,7 @@ def searches(request: Request) -> Sequence[Search]:
 
 @router.post("/searches", summary="Keep a search", status_code=201, response_model=SearchOut, responses=describe(400, 409))
 def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
-    """One that is kept already gets the new name."""
+    """A search that is saved already gets the new name."""
     accounts, person = mine(visit)
     understood = parse_search(asked.asked)
     if understood.empty:

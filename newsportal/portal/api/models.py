@@ -1,4 +1,4 @@
-"""Corpora and the versions of their models: texts in and out, training in a job, figures, mistakes, words, which version is in use."""
+"""Corpora and their models: import and export of texts, training in a job, figures, errors, words, and the version in use."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MistakesOut(BaseModel):
 
 @router.get("/jobs", summary="The jobs, the newest first", response_model=list[JobOut])
 def jobs(request: Request) -> Sequence[Job]:
-    """Those of this machine that are recorded, whoever started them: crawls, training, the work of the night."""
+    """The recorded jobs of this machine, whoever started them: crawls, training, nightly maintenance."""
     return jobs_of(request).all()
 
 
@@ -68,7 +68,7 @@ def retrained(request: Request) -> Job:
 
 @router.post("/corpora/gather", summary="Gather stored articles in a job", status_code=202, response_model=JobOut, responses=describe(409))
 def gathered(request: Request) -> Job:
-    """Articles of sources with a category, and those that an editor corrected, join the corpus of categories."""
+    """Articles of sources with a category, and those corrected by an editor, are added to the corpus of categories."""
     return begun(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
 
 
@@ -91,7 +91,7 @@ def wrong(
     given: Annotated[str | None, Query(max_length=255, description="Only those taken for this label; empty: for none.")] = None,
     limit: Limit = 50,
 ) -> Mistakes:
-    """What stands behind a cell of the table of confusion. 409: of this version the figures alone are kept."""
+    """The documents behind a cell of the confusion matrix. 409: only the figures of this version are kept."""
     model_of(request, corpus, version)
     with api_error_for(StoreError, ModelError, status=409, code="let-go"):
         return mistakes(portal.store, corpus, version, true=true, given=given, limit=limit)
@@ -136,7 +136,7 @@ def corpora(portal: ThisPortal) -> list[Corpus]:
 
 @router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=describe(413, 422))
 async def brought(request: Request, name: str) -> Brought:
-    """The body has a document a line: text and label, and if there are any title and id. It is taken whole or not at all."""
+    """The body has a document per line: text and label, optionally title and id. Either all are imported or none."""
     body = await request.body()
     return await run_in_threadpool(_brought, request, name, body)
 
@@ -162,7 +162,7 @@ def documents(request: Request, portal: ThisPortal, name: str) -> StreamingRespo
 
 @router.put("/corpora/{name}/documents/{id}/label", summary="Give a document another label", status_code=204, responses=describe(404))
 def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
-    """The word of whoever sends it stands for ever, as an editor's. In the corpus categories it is the article's category, too."""
+    """The label is final, like an editor's. In the corpus of categories it also changes the article's category."""
     corpus_of(request, name)
     portal, who = Visit(request).portal, signed(request)
     wanted = (asked.label or "").strip() or None
@@ -204,7 +204,7 @@ def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> Non
 
 @router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=describe(404, 409))
 def gone(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
-    """It cannot be had back, and its number is not used again. 409: it is in use; put another one to use first."""
+    """It cannot be restored, and its number is not used again. 409: it is in use; put another one to use first."""
     corpus_of(request, corpus)
     if model_of(request, corpus, version).active:
         raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")

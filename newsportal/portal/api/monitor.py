@@ -1,4 +1,4 @@
-"""Operation: runs and their logs, sites that could become sources, the figures of the monitor, the queue of requests."""
+"""Operation: runs and their logs, suggested sources, the figures of the monitor, and the queue of requests."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def log(
     words: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
 ) -> list[Line]:
-    """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
+    """Without passwords, tokens and keys. The log of a crawl on another machine is there only."""
     lines = or_404(run_lines(portal, _run(portal, id)), "no-log", "This run has no log here, or none any more.")
     return chosen(lines, level, words, limit)
 

@@ -1,4 +1,4 @@
-"""Who asks; and for administrators who may what, and who changed what."""
+"""The current user; for administrators, the users with their rights, and the log of changes."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class PasswordOut(PersonOut):
 
 @router.get("/me", summary="Who asks, and what he may", dependencies=READ)
 def me(request: Request) -> Me | None:
-    """Null for nobody."""
+    """Null for anonymous requests."""
     who = signed(request)
     return Me(name=who.person.name, role=who.person.role, way=who.way, rights=sorted(who.rights)) if who else None
 
 
 def _check_session(request: Request) -> None:
-    """With a password that a token drew, whoever found the token would stay when it is revoked."""
+    """A token may not set passwords: with one, an attacker would keep access after the token is revoked."""
     if (who := signed(request)) is not None and who.way == "token":
         raise ApiError(403, "not-allowed", "A token may make no administrator and give nobody another password.", "Sign in for that.")
 

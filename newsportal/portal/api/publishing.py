@@ -1,4 +1,4 @@
-"""What is published elsewhere: the queue, trying again, publishing anew, taking back, dry runs."""
+"""Publishing to other systems: the queue, retries, publishing again, withdrawal, dry runs."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
     responses=describe(404),
 )  # fmt: skip
 def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
-    """The next publisher does it."""
+    """The next publisher run does it."""
     ask_for(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
     log(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
     return entries(portal, sent.target, None, sent.article, 1)[0]

@@ -1,4 +1,4 @@
-"""Sources: list, look, change (several at once, too), try, visit, what stands behind an address, and feeds from another reader's list."""
+"""Sources: list, read, change (several at once, too), test and visit them; detect sources at URLs; import feeds from an OPML file."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Addresses(BaseModel):
 
 
 class LookAnswer(BaseModel):
-    """A look at other sites, which takes its time: ask again until it is done."""
+    """A background check of other sites; poll it until it is done."""
 
     id: str
     done: bool
@@ -148,7 +148,7 @@ def create(request: Request, new: NewSource) -> Written:
 
 @router.post("/sources/propose", status_code=202, summary="Look what stands behind addresses", dependencies=EDIT, responses=describe(429))
 def propose(request: Request, asked: Addresses) -> LookAnswer:
-    """Answers at once; what was found stands at `/looks/{id}` once it is done."""
+    """Returns at once; the results are at `/looks/{id}` when it is done."""
     known = config_of(request)
     about = {"what": "new", "addresses": " ".join(asked.addresses)}
     return _begun(
@@ -210,7 +210,7 @@ def visit(request: Request, key: str) -> Due:
     "/sources/{key}/test", status_code=202, summary="Try a source: one list page, one article", dependencies=EDIT, responses=describe(429)
 )
 def test(request: Request, key: str) -> LookAnswer:
-    """Answers at once; what was found stands at `/looks/{id}` once it is done."""
+    """Returns at once; the results are at `/looks/{id}` when it is done."""
     known = config_of(request)
     entry(request, key)
     return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known))
@@ -223,7 +223,7 @@ def look(request: Request, id: str) -> LookAnswer:
 
 @router.delete("/looks/{id}", summary="Forget a look at other sites", status_code=204, dependencies=EDIT)
 def forgotten(request: Request, id: str) -> None:
-    """What it does at the moment comes to its end, and nobody is told."""
+    """The request in progress is completed and its result dropped."""
     end_look(request, id)
 
 
@@ -261,7 +261,7 @@ def _choice(one: Choice) -> dict[str, Any]:
 
 
 def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Raises ``ApiError`` for environment variables that an editor names."""
+    """Raise ``ApiError`` if an editor names environment variables."""
     named = new_variables(values, before)
     if named and not may(request, Right.ADMINISTER):
         raise ApiError(
@@ -296,7 +296,7 @@ def many(request: Request, told: Many) -> ManyWritten:
 
 
 class BroughtFeeds(BaseModel):
-    """``there``: addresses that were there already, with the source's key; ``bad``: those that cannot be taken, with the reason."""
+    """``there``: URLs of existing sources, with the source's key; ``bad``: rejected URLs, with the reason."""
 
     added: list[dict[str, Any]]
     there: dict[str, str]
@@ -314,7 +314,7 @@ async def opml(
     enabled: Annotated[bool, Query(description="False: they are written switched off.")] = True,
     dry_run: Annotated[bool, Query(description="Only tell what would be added.")] = False,
 ) -> BroughtFeeds:
-    """The body is the file, as `text/x-opml` or `application/xml`. Feeds that are there already stay as they are."""
+    """The body is the file, as `text/x-opml` or `application/xml`. Existing feeds are not changed."""
     try:
         body = await streamed(request, MAX_BYTES)
     except (ClientDisconnect, Refused) as error:

@@ -1,4 +1,4 @@
-"""Topics, stories, articles and search: what readers see, without the pages around it. Hidden articles are there for editors alone."""
+"""Topics, stories, articles and search, as readers see them. Hidden articles are visible to editors only."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Picture(BaseModel):
 
 
 class ArticleOut(BaseModel):
-    """An article; its text only where one is asked for."""
+    """An article; single articles also have their text."""
 
     id: str
     story_id: str
@@ -69,7 +69,7 @@ class ArticleWhole(ArticleOut):
 
     @model_validator(mode="after")
     def _sanitise(self) -> ArticleWhole:
-        self.html = self.html and sanitise(self.html, self.url)  # whatever program filled the store
+        self.html = self.html and sanitise(self.html, self.url)  # the store may have been filled by another program
         return self
 
 
@@ -149,7 +149,7 @@ def stories(
     limit: Limit = LIMIT,
     cursor: Cursor = None,
 ) -> Response:
-    """Every filter narrows. A cursor that is none begins at the front."""
+    """Filters are combined with AND. An invalid cursor returns the first page."""
     which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
     page = portal.store.stories(which)
     return tagged(request, Page[StoryOut], {"items": page.stories, "next": page.next})
@@ -157,7 +157,7 @@ def stories(
 
 @router.get("/briefing", summary="The events of a day that matter, in sentences of their articles", responses=describe(404, 429))
 def briefing(visit: Here, day: date | None = None, topic: Filter = None) -> BriefingOut:
-    """Of the last 24 hours by default. What was told the day before is not told again."""
+    """The last 24 hours by default. Facts reported the day before are not repeated."""
     now = visit.clock.now
     since, until = day_range(day_of(visit, str(day)), visit.portal.site.zone) if day else (now - DAY, now)
     return BriefingOut.model_validate(as_dict(briefing_of(visit, since, until, topic_of(visit))))
@@ -200,7 +200,7 @@ def article_of(visit: Visit, id: str) -> StoredArticle:
 
 search_router = APIRouter(tags=["Search"])
 
-LAST = MAX_PAGES * PAGE  # so many hits can be paged through; who wants more narrows the search
+LAST = MAX_PAGES * PAGE  # limit of paging through hits; beyond it, narrow the search
 MAX_TYPED = 200
 
 

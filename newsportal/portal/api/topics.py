@@ -1,4 +1,4 @@
-"""Topics: what they are, what their words would find, and stored articles following them."""
+"""Topics: their settings, a preview of what their words find, and the assignment of stored articles."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def previewed(portal: ThisPortal, asked: PreviewIn) -> Preview:
 
 @router.put("/topics/settings/{name}", summary="Write a topic, a new one or another form of one", responses=describe(404, 409))
 def written(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
-    """``name`` is what it is called now; a new topic has the same name in both places."""
+    """``name`` is the current name; a new topic has the same name in both places."""
     _, known = _read(request)
     before = name if known.topic(name) else None
     if before is None and topic.name.strip() != name:
@@ -122,7 +122,7 @@ def written(request: Request, name: str, topic: TopicIn, digest: str | None = No
 
 @router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=describe(404, 409))
 def moved(request: Request, name: str, to: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
-    """Answers the names in their order."""
+    """Returns the names in their order."""
     _check_topic(request, name)
     changed(request, move(name, -1 if to == "up" else 1), "topic.move", name, {})
     return [topic.name for topic in _read(request)[1].topics]

@@ -1,4 +1,4 @@
-"""What editors do to articles, for pages and API: each change is made under the name of who asks, logged, and can be taken back."""
+"""Changes of articles by editors, for pages and API: each is made under the editor's name, logged, and can be undone."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from newsportal.services.editing.drafts import TOLD, Editor
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.results import Marking, StoredArticle
 
-MOST_CAPTION: Final = 2000  # characters of a caption; more is a text that was put into the wrong field
+MOST_CAPTION: Final = 2000  # characters of a caption; more is a text pasted into the wrong field
 
 
 def editor(visit: Visit) -> Editor:
-    """Who asks, as services know him."""
+    """Return the signed-in editor as services need him."""
     return Editor(visit.portal.store, **by_editor(visit))
 
 
 def by_editor(visit: Visit) -> dict[str, Any]:
-    """Under whose name a service makes a change, when, and how it is written down."""
+    """Return the editor's name, the time and the log function of a change, as arguments of a service."""
     name = visit.signed_in.person.name if visit.signed_in is not None else ""
     return {"by": name, "now": visit.portal.now(), "log": partial(log, visit.request)}
 
 
 def caption(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:
-    """Captions of a photo story by the addresses of its pictures (``None``: again what its page says); answers how many are others now."""
+    """Set captions of a photo story by the URLs of its pictures (``None``: reset to the page's); return how many changed."""
     rooms = visit.portal.store.galleries
     before = {one.image.url: one.image.caption for one in rooms.pictures(id)}
     number = rooms.caption(id, captions, now=visit.portal.now())
@@ -44,7 +44,7 @@ def caption(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:
 
 
 def judge(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by: str) -> list[str]:
-    """Give these a category; answers those that had another. ``by`` other than ``editor``: an editor takes his word back."""
+    """Set the category of articles; return the ids of those that had another. ``by`` other than ``editor`` undoes an editor's choice."""
     changed = [article for article in found if (article.category, article.category_by) != (wanted, by)]
     for article in changed:
         visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
@@ -53,13 +53,12 @@ def judge(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by
 
 
 def put_under(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
-    """Put these under a topic, by an editor's word; answers those that were not under it."""
+    """Assign a topic to articles as an editor's choice; return the ids of those that did not have it."""
     return _marked(visit, ids, topic, "article.topic", lambda one: Marking(one.id, (TopicMark(topic, EDITOR),)), there=False)
 
 
 def out_of_topic(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
-    """Take out of a topic what editors or its words put there; answers those that are out of it now. What a source, a search or a model
-    brought stays."""
+    """Remove a topic that an editor or its words assigned, not one from a source, a search or a model; return the ids that lost it."""
     return _marked(visit, ids, topic, "article.topic-out", lambda one: Marking(one.id, drop=(topic,)), there=True)
 
 
@@ -76,14 +75,14 @@ def _marked(
 
 
 ACTION: Final = "article.many"
-LOOKED_AT: Final = 200  # of the latest changes of many articles, so many can be taken back
+LOOKED_AT: Final = 200  # how many of the latest changes of many articles can be undone
 
 Details = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How many articles were changed; ``undo``: the name under which that can be taken back."""
+    """The number of changed articles; ``undo``: the key by which to undo the change."""
 
     number: int
     undo: str | None
@@ -106,11 +105,11 @@ WAYS: Final[Mapping[str, Callable[[Visit, Sequence[str], Mapping[str, str]], Det
     "show": _show,
     "category": _category,
     "topic": lambda visit, ids, sent: {"before": dict.fromkeys(put_under(visit, ids, topic := sent.get("topic", ""))), "topic": topic},
-}  # what may be done to many
+}  # changes of many articles at once, by name
 
 
 def change(visit: Visit, do: str, ids: Sequence[str], sent: Mapping[str, str]) -> Done:
-    """Do one of :data:`WAYS`; ``sent``: ``reason``, ``category``, ``topic``."""
+    """Make one of :data:`WAYS`; ``sent``: ``reason``, ``category``, ``topic``."""
     details = WAYS[do](visit, ids, sent)
     if not details["before"]:
         return Done(0, None)
@@ -120,7 +119,7 @@ def change(visit: Visit, do: str, ids: Sequence[str], sent: Mapping[str, str]) -
 
 
 def take_back(visit: Visit, key: str) -> int | None:
-    """Undo a change as far as nobody changed the articles since; answers of how many. ``None``: nobody knows it any more."""
+    """Undo a change, except of articles changed since; return the number of articles. ``None``: the change is unknown or too old."""
     latest = visit.portal.accounts.trail.entries(action=ACTION, limit=LOOKED_AT)
     entry = next((one for one in latest if one.details.get("key") == key), None)
     return None if entry is None else BACK[entry.thing](visit, entry.details)
@@ -145,7 +144,7 @@ BACK: Final[Mapping[str, Callable[[Visit, Mapping[str, Any]], int]]] = {
     "show": _hidden_again,
     "category": _judged_back,
     "topic": lambda visit, told: len(out_of_topic(visit, list(told["before"]), told["topic"])),
-}  # how each of :data:`WAYS` is taken back
+}  # how to undo each of :data:`WAYS`
 
 
 class MovedVersion(HTTPException):
@@ -157,7 +156,7 @@ class MovedVersion(HTTPException):
 
 
 def version_of(request: Request, story_id: str, article_id: str) -> StoredArticle:
-    """The article; raises 404, and ``MovedVersion`` for a reader of a page that is in another story now."""
+    """Return the article; raises 404, and ``MovedVersion`` if a GET names a story that it no longer belongs to."""
     article = or_404(Visit(request).portal.store.article(article_id))
     if article.story_id != story_id and request.method == "GET":
         rest, asked = request.url.path.removeprefix(f"/story/{story_id}/{article_id}"), request.url.query

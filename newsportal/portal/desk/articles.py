@@ -1,4 +1,4 @@
-"""``/articles``: editors choose articles by what may need work and change many at once; or one: its place, category and story."""
+"""``/articles``: editors filter articles that may need work and change many at once; or one: its visibility, category and story."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from newsportal.store.results import StoredArticle
 router = APIRouter(dependencies=EDIT)
 
 PAGE: Final = 50
-MOST_NAMES: Final = 500  # sources that the field offers while one types: some 20 kB
-MOST_FOUND: Final = 500  # articles that words are looked up for: what is older is asked for by time
-SHORT: Final = 100  # characters; a shorter text is a flash, or an extraction that went wrong
+MOST_NAMES: Final = 500  # sources that the field suggests: some 20 kB
+MOST_FOUND: Final = 500  # articles found by words; older ones are found by date
+SHORT: Final = 100  # characters; a shorter text is a news flash, or a failed extraction
 UNSURE: Final = 0.6  # scores of classifiers below this are worth a look. Chosen
 
 FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
@@ -43,7 +43,7 @@ FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
     "undated": (_("Without a date"), ArticleFilter(undated=True, hidden=False)),
 }  # ``?show=`` -> name and filter
 
-ASSIGNERS: Final = ("source", "lexicon", "model ")  # whose category an editor may put back in place of his own
+ASSIGNERS: Final = ("source", "lexicon", "model ")  # category assigners to which an editor may reset a category
 
 
 @router.get("/articles")
@@ -53,13 +53,13 @@ def article_list(visit: Here) -> Response:
 
 @router.get("/corrections")
 def corrections(visit: Here) -> Response:
-    """The categories that editors chose: what classifiers are trained anew from."""
+    """The categories that editors chose: classifiers are retrained on them."""
     return _page(visit, "judged")
 
 
 @router.post("/articles")
 def many(request: Request, visit: Here, sent: Form) -> Response:
-    """``article`` (each), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
+    """Change many. Fields: ``article`` (several), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
     ids = list(dict.fromkeys(sent.getlist("article")))[:PAGE]
     do, back = sent.get("do", ""), safe_next(sent.get("next")) if sent.get("next") else "/articles"
     if not ids:
@@ -76,7 +76,7 @@ def many(request: Request, visit: Here, sent: Form) -> Response:
 
 @router.post("/articles/undo/{key}")
 def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
-    """Take back what was done to many; ``next``: where to go then."""
+    """Undo a change of many; ``next``: the path to return to."""
     back, number = {**request.query_params, **sent}.get("next"), or_404(take_back(visit, key))
     text = visit.say_number("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
     return redirect_with(request, safe_next(back) if back else "/articles", text)
@@ -84,7 +84,7 @@ def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
 
 @router.post("/story/{story_id}/{article_id}/hide")
 def hide(request: Request, visit: Here, article: Version, sent: Form) -> Response:
-    """``reason``; ``whole``: all versions of the story."""
+    """Fields: ``reason``; ``whole``: all versions of the story."""
     whole, here = bool(sent.get("whole")), page_of(article)
     hidden = editor(visit).hide(_meant(visit, article, whole), sent.get("reason", ""))
     message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
@@ -100,7 +100,7 @@ def show(request: Request, visit: Here, article: Version, sent: Form) -> Respons
 
 @router.post("/story/{story_id}/{article_id}/category")
 def category(request: Request, visit: Here, article: Version, fields: Form) -> Response:
-    """``category``, empty for none. In the address also ``by``: an editor takes his word back."""
+    """Fields: ``category``, empty for none. In the query also ``by``: undoes an editor's choice."""
     sent, here = {**request.query_params, **fields}, page_of(article)
     by = sent.get("by", EDITOR)
     if by != EDITOR and not by.startswith(ASSIGNERS):
@@ -133,7 +133,7 @@ def _page(visit: Visit, chosen: str | None = None) -> Response:
 
 
 def _narrowed(visit: Visit, which: ArticleFilter, values: Mapping[str, str | None]) -> ArticleFilter:
-    """``which`` within what an editor asks for. Words are looked up in the index; without one they stand in the title as they are."""
+    """Narrow ``which`` by the editor's filters. Words are searched in the index, or without one as a substring of the title."""
     zone, index, words = visit.portal.site.zone, visit.portal.index, values["words"]
     since, until = (day_from(values[name], zone) for name in ("since", "until"))
     found: dict[str, Any] = {"title": words}
@@ -146,7 +146,7 @@ def _narrowed(visit: Visit, which: ArticleFilter, values: Mapping[str, str | Non
 
 
 def day_from(text: str | None, zone: tzinfo) -> datetime | None:
-    """When a day of a date field begins; None for none."""
+    """Return the start of the day in a date field; None if it is empty or invalid."""
     try:
         return datetime.combine(date.fromisoformat(text or ""), time(), zone)
     except ValueError:
@@ -155,13 +155,13 @@ def day_from(text: str | None, zone: tzinfo) -> datetime | None:
 
 @router.get("/story/{story_id}/{article_id}/fold")
 def fold_candidates(visit: Here, article: Version) -> Response:
-    """``?q=``: words of the story, its address or its id; without them the nearest stories."""
+    """Show stories for ``?q=`` (words of the story, its URL or its id); without it, the most similar ones."""
     return _fold_page(visit, article)
 
 
 @router.post("/story/{story_id}/{article_id}/fold")
 def fold_article(request: Request, visit: Here, article: Version, sent: Form) -> Response:
-    """``story`` in the form, or in the address (a link that takes something back)."""
+    """``story`` is a field of the form, or in the query of an undo link."""
     try:
         moved = editor(visit).fold(article.id, story_id_of(sent.get("story") or request.query_params.get("story", "")))
     except StoreError:

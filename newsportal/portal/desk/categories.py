@@ -1,5 +1,5 @@
-"""``/categories``: the categories that articles may get, and the words of one's own that ``sources.yaml`` gives them. ``/methods``: how all
-articles are read, folded and recommended, where no source chooses otherwise."""
+"""``/categories``: the categories of articles, with additional words from ``sources.yaml``. ``/methods``: the default methods of
+extraction, folding and recommendation."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def save(request: Request, name: str, fields: Form) -> Response:
 
 @router.post("/categories/{name}/drop")
 def take_out(request: Request, name: str, fields: Form) -> Response:
-    """One that comes with newsportal is as it came, one of one's own is gone."""
+    """Reset a built-in category, or delete one of your own."""
     found = _category_of(request, name)
     text = _("The category %(name)s was removed; stored articles keep it.") if found.packaged is None else _("%(name)s is as it came.")
     change = drop(name, fields.get("seen") or None)
@@ -77,7 +77,7 @@ def take_out(request: Request, name: str, fields: Form) -> Response:
 
 
 def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response:
-    """Write a category. One that comes with newsportal keeps its name: under another one it would be two."""
+    """Save a category. A built-in one keeps its name, because another name would create a second category."""
     name = found.name if found is not None and found.packaged is not None else fields.get("name", "").strip()
     values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
     former = found.name if found is not None and found.configured is not None else None
@@ -112,7 +112,7 @@ def _category_of(request: Request, name: str) -> CategoryRow:
 
 
 def _entry(request: Request, name: str) -> dict[str, Any] | None:
-    """What the file says of the category."""
+    """Return the category's entry in ``sources.yaml``."""
     found = entry_of(path_of(request).read_bytes(), LIST, name)
     return found[1] if found else None
 
@@ -171,7 +171,7 @@ def save_methods(request: Request, fields: Form) -> Response:
 
 
 def _written(request: Request) -> Mapping[str, Any]:
-    """The keys of the form as they stand in the file."""
+    """Return the form's keys as they are in the file."""
     content = read(path_of(request).read_bytes()).value
     return {key: content[key] for key in KEYS if content.get(key) is not None} if isinstance(content, dict) else {}
 

@@ -1,5 +1,5 @@
-"""An editor corrects title, text, date and author of an article, or the captions of a photo story; names, pins, splits and joins events;
-and takes that back."""
+"""Forms of editors: correct title, text, date and author of an article, or the captions of a photo story; rename, pin, split and join
+events; and undo all that."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from newsportal.store.results import StoredArticle, is_gallery
 
 router = APIRouter(dependencies=EDIT)
 
-MINUTES: Final = "%Y-%m-%dT%H:%M"  # what `<input type=datetime-local>` sends and takes
-FIRST_YEAR, LAST_YEAR = 1600, 9998  # an earlier year is a slip of the keyboard; the last has no end in every zone
-MOST_TITLE: Final = 500  # characters; more is a text that was put into the wrong field
+MINUTES: Final = "%Y-%m-%dT%H:%M"  # format of `<input type=datetime-local>`
+FIRST_YEAR, LAST_YEAR = 1600, 9998  # an earlier year is a typing error; the last has no end in every time zone
+MOST_TITLE: Final = 500  # characters; more is a text pasted into the wrong field
 
 MISTAKES: Final = {
     "title": _("An article needs a title of at most 500 characters."),
@@ -44,7 +44,7 @@ MISTAKES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What the page shows. ``typed``: the fields as they were sent; ``wrong``: mistakes by field; ``changed``: by somebody else since."""
+    """Contents of the page. ``typed``: the fields as sent; ``wrong``: errors by field; ``changed``: edited by somebody else since."""
 
     article: StoredArticle
     typed: Mapping[str, str]
@@ -55,7 +55,7 @@ class Sheet:
 
 @router.get("/story/{story_id}/{article_id}/edit")
 def edit(request: Request, visit: Here, article: Version) -> Response:
-    """``?revision=N``: the form is filled with an earlier text."""
+    """``?revision=N`` fills the form with an earlier text."""
     shown, number = article, visit.text("revision")
     if number is not None:
         shown = next((one for one in visit.portal.store.revisions(article.id) if str(one.revision) == number), article)
@@ -83,7 +83,7 @@ def save(request: Request, visit: Here, article: Version, sent: Form) -> Respons
 
 @router.post("/story/{story_id}/{article_id}/withdraw")
 def withdraw(request: Request, visit: Here, article: Version) -> Response:
-    """The article says again what its page said last."""
+    """Reset the article to the latest text of its page."""
     article_changes.editor(visit).withdraw(article)
     return notify(request, page_of(article), _("The article was reset to the text of its page."))
 
@@ -148,7 +148,7 @@ def captions(request: Request, article: PhotoStory) -> Response:
 
 @router.post("/story/{story_id}/{article_id}/captions")
 def save_captions(request: Request, visit: Here, article: PhotoStory, sent: Form) -> Response:
-    """``caption-N`` of picture N, ``seen``: what stood there; in the address ``back``: again what the pages say."""
+    """Fields: ``caption-N`` of picture N; ``seen``: digest of the former captions. ``?back`` resets all to the pages' captions."""
     here = page_of(article)
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
@@ -200,7 +200,7 @@ CHANGED = _("The event was changed meanwhile: look at it again.")
 
 @router.post("/event/{event_id}")
 def change(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
-    """``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or address)."""
+    """Fields: ``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or URL)."""
     here, do, store = f"/event/{event_id}", sent.get("do", ""), visit.portal.store
     or_404(store.events.event(event_id))
     stories, other = sent.getlist("story"), sent.get("other", "").strip().rstrip("/").rpartition("/")[2]

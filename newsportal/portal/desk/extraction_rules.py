@@ -1,4 +1,4 @@
-"""``/templates``: what sites' pages taught; ``/wrappers``: rules by which sources' pages are read, each tried before it counts."""
+"""``/templates``: templates learned from sites' pages; ``/wrappers``: rules for extracting articles, tried before they are saved."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _list(request: Request, status: int = 200, **more: Any) -> Response:
 
 @router.post("/templates/try")
 def tried(request: Request, visit: Here, fields: Form) -> Response:
-    """What the template-free reader and the site's template make of a page."""
+    """Show what the extractor without templates and the site's template read from a page."""
     url, html = fields.get("url", "").strip(), fields.get("html", "")
     try:
         page = page_at(config_of(request), url, html, visit.portal.now())
@@ -52,7 +52,7 @@ def tried(request: Request, visit: Here, fields: Form) -> Response:
 
 @router.post("/templates/learn")
 def learn(request: Request, portal: ThisPortal) -> Response:
-    """Let the library learn from the saved pages of the sources' sites."""
+    """Learn templates from the saved pages of the sources' sites."""
     try:
         pages, more = or_404(learn_saved(portal.store, config_of(request), portal.now()))
     except NewsportalError as error:
@@ -73,7 +73,7 @@ def site(request: Request, visit: Here) -> Response:
 
 @router.post("/templates/forget")
 def forget(request: Request, fields: Form) -> Response:
-    """Drop what is known of a site: its templates, or its lines. What comes later is learnt anew."""
+    """Delete what was learned about a site: its templates or its lines. Later pages are learned from again."""
     name, what, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
     try:
         there = forget_site(portal.store, name, what, portal.now())
@@ -100,7 +100,7 @@ def wrapper(request: Request, key: str) -> Response:
 
 @router.post("/wrappers/{key}/try")
 def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
-    """Lay the rule over one page (an address, or pasted HTML), or over the saved pages of the site."""
+    """Apply the rule to one page (a URL or pasted HTML), or to the saved pages of the site."""
     source, texts = place_of(request, key), _typed(fields)
     rule, fault = rule_of(texts)
     if rule is None:
@@ -131,7 +131,7 @@ def save_rule(request: Request, key: str, fields: Form) -> Response:
 
 
 def place_of(request: Request, key: str) -> ArticlePlace:
-    """The source whose article pages are read. Raises 404."""
+    """Return the source whose articles the rule extracts. Raises 404."""
     found = or_404(next((one for one in places_of(config_of(request)) if one.key == key), None))
     path_of(request)
     return found

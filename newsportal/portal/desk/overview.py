@@ -1,4 +1,4 @@
-"""``/desk``: where editors begin: a function for each kind of task, which answers nothing where nothing waits, and the latest crawl."""
+"""``/desk``: the start page of editors. A function for each kind of task returns how many there are; and the latest crawl."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from newsportal.portal.render import render
 from newsportal.services.accounts import Right
 from newsportal.store.lists import ArticleFilter
 
-LATELY: Final = timedelta(days=7)  # older articles and messages are nobody's task of today
-MOST: Final = 99  # articles that are counted; of more it is said that there are more
+LATELY: Final = timedelta(days=7)  # older articles and messages are not counted as tasks
+MOST: Final = 99  # maximum number of articles that are counted; a plus stands for more
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """``words`` follow the number; ``path`` is where it is done. ``bad``: something is broken, rather than waiting. ``unit`` follows the
-    number at once: a plus where there are more."""
+    """``words`` follow the number; ``path`` is the page for the task. ``bad``: something is broken, rather than waiting. ``unit`` follows
+    the number directly: ``+`` means that there are more."""
 
     number: int
     words: str
@@ -48,7 +48,7 @@ def sources(visit: Visit) -> Task:
 def disk(visit: Visit) -> Task | None:
     try:
         found = disk_of(visit.portal.config)
-    except OSError:  # the disk does not tell: /monitor/system says so
+    except OSError:  # the disk does not respond: /monitor/system reports it
         return None
     words = visit.say("of the disk is free")
     return Task(round(100 * found.free / found.total), words, "/monitor/system", bad=True, unit="%") if found.low else None
@@ -61,7 +61,7 @@ def published(visit: Visit) -> Task:
 
 
 def alerts(visit: Visit) -> Task | None:
-    """Of who looks: nobody sees another's."""
+    """Alerts of the signed-in person only."""
     if visit.signed_in is None:
         return None
     number = visit.portal.accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - LATELY)
@@ -87,7 +87,7 @@ def suggested(visit: Visit) -> Task:
 
 
 def _articles(visit: Visit, which: ArticleFilter) -> tuple[int, str]:
-    """How many came in lately, and a plus where there are more than are counted; none for who cannot change them."""
+    """Return the number of recent articles, and a plus if there are more than are counted; 0 without the right to edit."""
     if not may(visit.request, Right.EDIT):
         return 0, ""
     page = visit.portal.store.pick(replace(which, since=visit.portal.now() - LATELY, limit=MOST))
@@ -95,16 +95,16 @@ def _articles(visit: Visit, which: ArticleFilter) -> tuple[int, str]:
 
 
 TASKS: Final[tuple[Callable[[Visit], Task | None], ...]] = (mistakes, sources, disk, published, alerts, unsure, undated, suggested)
-"""In the order of the page: what is broken first. A part that knows what waits adds a line."""
+"""In display order: what is broken first. To add a kind of task, add a function here."""
 
 
 def tasks(visit: Visit) -> list[Task]:
-    """Those that are to be done: something waits, or a share is too low (which may be 0%)."""
+    """Return the tasks to show: something waits, or a share is too low (it may be 0%)."""
     return [task for find in TASKS if (task := find(visit)) is not None and (task.number or task.unit == "%")]
 
 
-NAMED: Final = 5  # failing sources that the page names; the others stand on their own page
-LOOKED = 50  # of so many reports, the last is told of for which something was due
+NAMED: Final = 5  # failing sources named on the page; the others are on ``/sources``
+LOOKED = 50  # the last of this many reports that had something due is shown
 
 router = APIRouter(dependencies=WATCH)
 
@@ -114,6 +114,6 @@ def desk(request: Request, visit: Here) -> Response:
     runs = visit.portal.store.runs(LOOKED)
     last = next((run for run in runs if not run.idle), next(iter(runs), None))
     failing = [one for one in visit.portal.health() if one.health.bad]
-    known = visit.portal.by_key  # the sources of which the file has an entry
+    known = visit.portal.by_key  # the sources that have an entry in the file
     troubles = [{"source": one.source, **in_words(one, visit), "editable": one.source.key in known} for one in failing[:NAMED]]
     return render(request, "desk_start.html", tasks=tasks(visit), last=last, troubles=troubles, failing=len(failing))

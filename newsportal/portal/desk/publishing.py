@@ -1,5 +1,5 @@
-"""``/publishing``: what waits to be published, what failed and why; editors try again, publish anew, take back, or try a target.
-``/publishing/new`` and ``/publishing/targets/{name}``: administrators make, try, change and remove destinations."""
+"""``/publishing``: what waits to be published, and what failed and why; editors retry, publish again, withdraw, or test a target.
+``/publishing/new`` and ``/publishing/targets/{name}``: administrators add, test, change and remove destinations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAMES: Final[Mapping[State, str]] = {
 
 router = APIRouter(dependencies=WATCH)
 
-SHOWN: Final = 100  # articles of each list
+SHOWN: Final = 100  # articles per list
 
 LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
     "failed": (_("What failed"), ("failed",)),
@@ -51,14 +51,14 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
 
 @router.get("/publishing")
 def publishing(request: Request, visit: Here) -> Response:
-    """``target``, ``state`` and ``article`` narrow the lists; of an article all targets are shown."""
+    """``target``, ``state`` and ``article`` filter the lists; for an article all targets are shown."""
     portal, asked = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
     places = {one.name: mask(one.to) for one in portal.config.publish}
     rows = [
         {"target": name, "counts": [counts.get(name, {}).get(state, 0) for state in STATES], "to": places.get(name)} for name in names
-    ]  # ``to`` None: sources.yaml does not name the target any more
+    ]  # ``to`` None: the target is no longer in sources.yaml
     shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
     lists = {name: (visit.say(LISTS[name][0]), _lines(portal, LISTS[name][1], asked)) for name in shown}
     article = portal.store.article(asked["article"]) if asked["article"] else None
@@ -73,7 +73,7 @@ def publishing(request: Request, visit: Here) -> Response:
 
 @router.post("/publishing/again", dependencies=EDIT)
 def again(request: Request, sent: Form) -> Response:
-    """``target`` and ``article`` name one that failed; without them all wait anew. The next publisher takes them."""
+    """Retry the failed ``target`` and ``article``, or without them all that failed. The next publisher run does it."""
     visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
     number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
     log(request, "publishing.again", article or "", {"target": target, "articles": number})
@@ -83,7 +83,7 @@ def again(request: Request, sent: Form) -> Response:
 
 @router.post("/publishing/ask", dependencies=EDIT)
 def ask(request: Request, fields: Form) -> Response:
-    """``target``, ``article``, ``wanted``: ``there`` (publish it, or publish it anew) or ``gone`` (take it back)."""
+    """Fields: ``target``, ``article``, ``wanted``: ``there`` (publish it, possibly again) or ``gone`` (withdraw it)."""
     sent, portal = {**request.query_params, **fields}, Visit(request).portal
     target, article, wish = sent.get("target", ""), sent.get("article", ""), sent.get("wanted")
     before = ask_for(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
@@ -96,7 +96,7 @@ def ask(request: Request, fields: Form) -> Response:
 
 @router.get("/publishing/trial", dependencies=EDIT)
 def trial(request: Request, visit: Here) -> Response:
-    """What ``target`` would do with what waits, or with ``article``; nothing is done."""
+    """Show what ``target`` would do with the waiting articles, or with ``article``, without doing it."""
     found, trouble, portal = [], None, visit.portal
     try:
         with closing(try_target(portal.store, portal.config, visit.text("target") or "", visit.text("article"), portal.now)) as steps:
@@ -162,11 +162,11 @@ def remove(request: Request, name: str, sent: Form) -> Response:
 
 
 def _save(request: Request, name: str | None, sent: Form) -> Response:
-    """``step`` try: look at the destination as it is in the form, and write nothing there nor into the file."""
+    """Save a destination. ``step`` try: only check it with the values of the form; nothing is written there or to the file."""
     values = values_of([("", FIELDS)], sent)
     values["columns"] = columns_from(values["columns"])
     change: Change = append_entry(LIST, without_nothing(values))
-    if name:  # columns that are not in the form any more go
+    if name:  # columns no longer in the form are removed
         columns = {**dict.fromkeys(_entry(request, name).get("columns") or ()), **(values["columns"] or {})} or None
         change = set_entry(LIST, name, {**values, "columns": columns}, sent.get("seen") or None)
     try:
@@ -182,7 +182,7 @@ def _save(request: Request, name: str | None, sent: Form) -> Response:
 
 
 def _tried(request: Request, change: Change, name: str) -> Rehearsed:
-    """What the destination would be sent of a made-up article, with the file as it would be. Raises what the file's check raises."""
+    """Return what the destination would be sent for an invented article, with the form's values. Raises the errors of the file's check."""
     path = path_of(request)
     known = parse(changed(path.read_bytes(), change, path), path)
     settings = next(target for target in known.publish if target.name == name.strip())
@@ -191,7 +191,7 @@ def _tried(request: Request, change: Change, name: str) -> Rehearsed:
 
 
 def columns_from(lines: list[str] | None) -> dict[str, Any] | None:
-    """``column: field`` a line; a field in braces is the mapping that the file has. A line without a colon is left to the check."""
+    """Parse lines of ``column: field``; braces hold a mapping as in the file. Lines without a colon are left to the check."""
     pairs = [line.partition(":") for line in lines or ()]
     return {name.strip(): _value(field.strip()) for name, _colon, field in pairs} or None
 
@@ -224,5 +224,5 @@ def _form(
 
 
 def _entry(request: Request, name: str) -> dict[str, Any]:
-    """What the file says of the destination. Raises a 404."""
+    """Return the destination's entry in the file. Raises 404."""
     return or_404(entry_of(path_of(request).read_bytes(), LIST, name))[1]

@@ -1,6 +1,6 @@
-"""The form of a source: which keys of ``sources.yaml`` it has, how each is written in a field, and what a field's text means.
+"""The form of a source: its keys in ``sources.yaml``, how each is shown in a field, and how a field's text is parsed.
 
-What a text may be, ``newsportal.sources`` decides: a field hands on what was typed.
+``newsportal.sources`` validates the texts: fields pass on what was typed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from newsportal.portal.language import _
 from newsportal.portal.request_body import FormFields
 
 Way = Literal["text", "address", "lines", "words", "number", "switch", "exception", "choice", "topics"]
-"""How a key is written: one line, one a line, words with commas, a number, true or not given, true or false or not given …"""
+"""How a key is edited: one line, one value per line, words separated by commas, a number, a switch, true or false or unset …"""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``key`` as in the file, ``article.body`` within a part. ``hint`` stands below the field. ``usual``: what is not written down."""
+    """``key`` as in the file; ``article.body`` is within a part. ``hint`` is shown below the field. ``usual``: the default, which is not
+    saved."""
 
     key: str
     label: str
@@ -199,14 +200,14 @@ KINDS: Final[Mapping[str, str]] = {
 
 FAMILIES: Final[Mapping[str, str]] = dict(
     zip(("feed", "sitemap", "region", "forum", "gallery", "list", "newsletter", "engine"), KINDS, strict=True)
-)  # how a source's key begins → its list
+)  # prefix of a source's key → its list
 
 
 def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
-    """What stands in the field for an entry as it stands in the file. Of topics, their names."""
+    """Return the field's text for an entry of the file; for topics, their names."""
     value: Any = entry
     for step in field.key.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else value if step == "method" else None  # a method's name alone
+        value = value.get(step) if isinstance(value, Mapping) else value if step == "method" else None  # a method given by name
     listed = isinstance(value, Sequence) and not isinstance(value, str)
     if field.way == "topics":
         return tuple(map(str, value)) if listed else (str(value),) if value else ()
@@ -220,7 +221,7 @@ def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
 
 
 def meant(field: Field, sent: FormFields) -> Any:
-    """The value for the file of what was sent; ``None``: the key is not written down."""
+    """Parse what was sent into a value for the file; ``None``: the key is omitted."""
     texts = [text.strip() for text in sent.getlist(field.key) if text.strip()]
     text = texts[-1] if texts else ""
     if field.way == "topics":
@@ -235,7 +236,7 @@ def meant(field: Field, sent: FormFields) -> Any:
 
 
 def number_of(text: str) -> int | float | str:
-    """A number as it is; anything else as it was typed, for the checks to tell of it."""
+    """Parse a number; return any other text unchanged, to be reported by the checks."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
@@ -243,7 +244,7 @@ def number_of(text: str) -> int | float | str:
 
 
 def values_of(form: Iterable[Group], sent: FormFields) -> dict[str, Any]:
-    """All values of a form, parts as mappings; keys with ``None`` are not written down."""
+    """Return all values of a form, parts as mappings; keys with ``None`` are omitted from the file."""
     values: dict[str, Any] = {}
     for field in (field for _name, fields in form for field in fields):
         value, (first, _dot, inner) = meant(field, sent), field.key.partition(".")

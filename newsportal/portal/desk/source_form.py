@@ -1,4 +1,4 @@
-"""``/sources/KEY``: one source: its health, its form, and its changes; ``/sources/many``: the same change of several. All can be undone."""
+"""``/sources/KEY``: the health, form and changes of a source; ``/sources/many``: the same change of several. All can be undone."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from newsportal.sources.timing import judged
 
 router = APIRouter(dependencies=EDIT)
 
-LATEST = 8  # visits that a source's page shows
+LATEST = 8  # visits shown on a source's page
 MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")
 VARIABLES = _("Only administrators may name environment variables or a folder here, or change where a sign-in is sent.")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldView:
-    """A field as the form shows it: ``value`` is its text (of topics: names), ``now`` what somebody else wrote meanwhile."""
+    """A field of the form: ``value`` is its text (of topics: names), ``now`` the value that another editor has saved meanwhile."""
 
     field: Field
     value: str | tuple[str, ...]
@@ -57,7 +57,7 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """``fields``: by key; ``others``: elsewhere in the file; ``now``: the entry as somebody else wrote it."""
+    """Errors of a form. ``fields``: by key; ``others``: elsewhere in the file; ``now``: the entry as another editor has just saved it."""
 
     fields: Mapping[str, str]
     others: Sequence[str] = ()
@@ -81,7 +81,7 @@ def many(request: Request, fields: Form) -> Response:
     if way not in WAYS:
         raise HTTPException(400)
     keys = fields.getlist("key")
-    if fields.get("all", ""):  # all that fit what the list was narrowed to
+    if fields.get("all", ""):  # all that match the filter of the list
         asked = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
         keys = [found.source.key for found in visit.portal.health() if asked.fits(found, visit.portal)]
     chosen = [source for key in dict.fromkeys(keys) if (source := visit.portal.by_key.get(key)) is not None]
@@ -102,7 +102,7 @@ def many(request: Request, fields: Form) -> Response:
 
 @router.get("/sources/write")
 def blank(request: Request) -> Response:
-    """An empty form for a source that the wizard cannot find."""
+    """Show an empty form for a source that the wizard cannot detect."""
     kind = Visit(request).text("kind") or "feeds"
     if kind not in FORMS:
         raise HTTPException(404)
@@ -173,7 +173,7 @@ def delete(request: Request, key: str) -> Response:
 
 @router.post("/sources/undo/{version}/{digest}")
 def undo(request: Request, version: str, digest: str) -> Response:
-    """Take back the change after which the file held ``digest``; before it, it held ``version``."""
+    """Undo the change that replaced ``version`` by a file with this ``digest``."""
     kept = next((one for one in versions(path_of(request).resolve()) if one.id == version), None)
     if kept is None:
         return notify(request, "/sources/versions", ELSEWHERE)
@@ -191,13 +191,13 @@ def _forbidden(request: Request, values: Mapping[str, Any], before: Mapping[str,
 
 
 def without_nothing(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What is written of a new entry: no key without a value, no empty part."""
+    """Return the values without ``None`` and empty parts, for a new entry."""
     kept = {key: without_nothing(value) if isinstance(value, dict) else value for key, value in values.items()}
     return {key: value for key, value in kept.items() if value is not None and value != {}}
 
 
 def mistakes_of(request: Request, error: Exception, kind: str, place: int, current: Mapping[str, Any] | None = None) -> Mistakes:
-    """Why the entry ``kind[place]`` was not written. ``current``: the entry as somebody else wrote it meanwhile."""
+    """Return why the entry ``kind[place]`` was not saved. ``current``: the entry as another editor has saved it meanwhile."""
     visit = Visit(request)
     if isinstance(error, SourcesError):
         return Mistakes(*by_field(error.problems, kind, place, visit.clock.words))
@@ -228,7 +228,7 @@ def field_view(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> F
 
 
 def _doing(visit: Visit, found: Entry) -> dict[str, Any]:
-    """How the source does: its health, its last visits, its entries of the last days, the hub pages that it follows."""
+    """Return the source's health, its last visits, its entries of the last days, and the hub pages it follows, for the template."""
     portal = visit.portal
     named = [one for one in portal.sources if one.key == found.source.key]
     if not named:

@@ -1,7 +1,7 @@
-"""``/sources/new``: paste addresses, see what stands behind them, choose. ``/sources/KEY/test``: what a source gives right now.
+"""``/sources/new``: paste URLs, see which sources they have, and choose. ``/sources/KEY/test``: what a source returns now.
 
-Both look at other sites, so they run beside the pages (:mod:`newsportal.portal.desk.trial_runner`), whose progress a page shows.
-``/sources/KEY/run``: visit a source now, and see what it brought. Whoever crawls takes it; where nobody does, the page says so.
+Both request other sites, so they run in the background (:mod:`newsportal.portal.desk.trial_runner`) while a page shows their progress.
+``/sources/KEY/run``: make a source due and show the results. A running crawl visits it; if there is none, the page says so.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from newsportal.store.results import host
 router = APIRouter(dependencies=EDIT)
 
 MOST_SHOWN = 100
-"""Sources of a list that are shown each with its fields: a form of more is no reading. All others are taken as they come, or not."""
+"""Sources of a list that are shown with their fields: a longer form is unreadable. The others are added all together, or not."""
 
 BOOKMARKLET = "javascript:location.href='%s/sources/new?url='+encodeURIComponent(location.href)"
 ADDRESS = re.compile(r"https?://[^\s<>\"']+")
 
-NEWEST = 10  # articles of a source that was visited
-SHOWN = 5  # entries of a proposal, and of a trial twice as many
+NEWEST = 10  # articles of a visited source
+SHOWN = 5  # entries of a proposal; a trial shows twice as many
 BUSY = _("Too many sites are being looked at just now. Try again in a minute.")
 NOTHING = _("Paste an address: of a site, a channel, a feed or a list.")
 NO_ADDRESS = _("%(address)s is no address: copy it from the browser, such as https://example.org/news/")
@@ -61,7 +61,7 @@ def new_form(request: Request) -> Response:
 
 @router.post("/sources/new")
 def begin(request: Request, visit: Here, fields: Form) -> Response:
-    """Look at what was pasted: addresses, one a line, or an OPML list."""
+    """Check what was pasted: URLs, one per line, or an OPML list."""
     text, known, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
     family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
     if text.startswith("<"):
@@ -78,7 +78,7 @@ def begin(request: Request, visit: Here, fields: Form) -> Response:
 
 @router.post("/sources/opml")
 async def upload(request: Request) -> Response:
-    """The feeds of an OPML file from another reader, to be chosen from."""
+    """Offer the feeds of an OPML file from another reader."""
     say = Visit(request).say
     try:
         async with request.form(max_files=1, max_fields=1) as sent:
@@ -96,7 +96,7 @@ async def upload(request: Request) -> Response:
 
 
 def _is_address(text: str) -> bool:
-    """Whether it may be asked for: words without a dot are what somebody looks for, not where it stands."""
+    """Return whether the text can be requested as a URL: words without a dot are search terms."""
     name = host(text if "://" in text else f"https://{text}")
     return name == "localhost" or any(sign in name for sign in ".。:")
 
@@ -110,7 +110,7 @@ def test(request: Request, key: str) -> Response:
 
 
 def start_trial(request: Request, key: str, other: str) -> str:
-    """Start a trial of the wrapper or rule that was just saved; answers the address of its page, ``other`` where nothing is tried."""
+    """Start a trial of a wrapper or rule that was just saved; return the path of its page, or ``other`` if there is nothing to try."""
     known = config_of(request)
     saved = next((source for source in known.all() if source.key == key), None)
     if not getattr(saved, "wrapper", None) and not getattr(saved, "article", None):
@@ -124,7 +124,7 @@ def start_trial(request: Request, key: str, other: str) -> str:
 
 @router.get("/sources/looks/{id}")
 def look(request: Request, id: str) -> Response:
-    """How a look goes on; htmx asks for the inner part every second."""
+    """Show the progress of a check; htmx requests the inner part every second."""
     return _trial_page(request, look_of(request, id), FormFields(), whole="hx-request" not in request.headers)
 
 
@@ -136,7 +136,7 @@ def end(request: Request, id: str) -> Response:
 
 @router.post("/sources/looks/{id}")
 def add(request: Request, id: str, fields: Form) -> Response:
-    """Write what was chosen into the file."""
+    """Save the chosen sources to the file."""
     found, visit = look_of(request, id), Visit(request)
     rest = bool(fields.get("rest"))
     chosen = [
@@ -165,14 +165,14 @@ def add(request: Request, id: str, fields: Form) -> Response:
     text = visit.say(message, number=len(new), name=new[0][1]["name"], file=path_of(request).name)
     since = visit.portal.now()
     for key in keys:
-        visit_soon(visit.portal.store, key, since)  # of one that was there before, the store knows when it was due
+        visit_soon(visit.portal.store, key, since)  # a source that existed before may have a later due time in the store
     request.app.state.pushed()
     target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
     return redirect_with(request, target, text, undo=undo)
 
 
 def _values(number: int, choice: Choice, fields: FormFields) -> dict[str, Any]:
-    """A choice as it is written: under the name, category and topics that were typed."""
+    """Return the values of a chosen source with the name, category and topics of the form."""
     if number >= MOST_SHOWN:
         return dict(choice.values)
     name, category = fields.get(f"name-{number}", "").strip(), fields.get(f"category-{number}", "").strip()
@@ -194,7 +194,7 @@ def _new_page(
     request: Request, fields: FormFields | None = None, fault: str | None = None, status: int = 422, file_fault: str | None = None
 ) -> Response:
     visit = Visit(request)
-    shared = ADDRESS.search(visit.text("text", 2000) or "")  # so telephones share; the bookmarklet sends ``url``
+    shared = ADDRESS.search(visit.text("text", 2000) or "")  # phones share URLs in ``text``; the bookmarklet sends ``url``
     given = fields or FormFields({"addresses": visit.text("url", 2000) or (shared[0] if shared else "")})
     return render(
         request, "source_new.html", status if fault or file_fault else 200, addresses=given.get("addresses", ""),
@@ -231,7 +231,7 @@ def _choices(found: Look) -> list[tuple[int, Choice]]:
 
 
 def begin_look(request: Request, about: dict[str, Any], work: Any) -> Look:
-    """Raises ``TooMany``."""
+    """Start a check of other sites. Raises ``TooMany``."""
     begun = cast(Looks, request.app.state.looks).start(owner_of(request), about, work)
     log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about.get("addresses", ""))[:500])
     return begun
@@ -261,7 +261,7 @@ def run(request: Request, visit: Here, key: str) -> Response:
 
 @router.get("/sources/{key}/run")
 def state(request: Request, visit: Here, key: str) -> Response:
-    """How far it is; htmx asks for the inner part every few seconds."""
+    """Show the progress of a visit; htmx requests the inner part every few seconds."""
     portal, source = visit.portal, watched_as(visit, key)
     since = moment(visit.text("since"))
     known = portal.store.source_state(key)
@@ -277,7 +277,7 @@ def state(request: Request, visit: Here, key: str) -> Response:
 
 
 def visit_now(request: Request, key: str) -> datetime | None:
-    """Make a source due and wake the crawl; answers when it is due, ``None`` for one that is switched off."""
+    """Make a source due and wake the crawl; return when it is due, ``None`` if the source is disabled."""
     visit = Visit(request)
     if not watched_as(visit, key).enabled:
         return None
@@ -288,17 +288,17 @@ def visit_now(request: Request, key: str) -> datetime | None:
 
 
 def crawls(portal: Portal) -> bool:
-    """Whether a crawl runs that visits what is due."""
+    """Return whether a crawl or worker is running that visits due sources."""
     return portal.crawls or bool(portal.queues and portal.queues().workers)
 
 
 def watched_as(visit: Visit, key: str) -> Watched:
-    """The source that is visited under this key, a search engine too; 404 where there is none."""
+    """Return the source or search engine with this key. Raises 404."""
     return or_404(next((one for one in visit.portal.sources if one.key == key), None))
 
 
 def moment(text: str | None) -> datetime | None:
-    """An aware moment of an address; ``None`` for anything else."""
+    """Parse an aware time in a URL; ``None`` for anything else."""
     try:
         found = datetime.fromisoformat((text or "").replace(" ", "+"))
     except ValueError:

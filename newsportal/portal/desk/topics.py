@@ -1,4 +1,4 @@
-"""``/topics``: the topics in order, and how much they brought; a topic's form, with what its words would find, as they are typed."""
+"""``/topics``: the topics in order, with recent counts; the form of a topic, with a live preview of what its words find."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from newsportal.sources.values import words
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What is in the form: texts as typed. ``before``: what the topic is called in the file, ``None`` for a new one."""
+    """The fields of the form, as typed. ``before``: the topic's current name in the file, ``None`` for a new topic."""
 
     before: str | None = None
     digest: str = ""
@@ -44,22 +44,22 @@ class Typed:
     query: str = ""
     pages: str = ""
     engines: tuple[str, ...] = ()
-    hours: bool = False  # the file names pages for hours of the day, which the field does not show
+    hours: bool = False  # the file has pages by hour of the day, which the field does not show
     enabled: bool = True
     auto_classify: bool = False
-    follow: bool = True  # stored articles, once it is saved
+    follow: bool = True  # reassign stored articles after saving
     faults: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
 
     def draft(self) -> Draft:
-        """As it is written into the file."""
+        """Return the values to be written to the file."""
         return Draft(
             self.name.strip(), words(self.must), words(self.any), words(self.never), words(self.query), self.engines,
             self.pages.strip() or None, not self.hours, self.enabled, self.auto_classify,
         )  # fmt: skip
 
     def rule(self) -> TopicRule:
-        """What it would find: as the file has it, a topic without words looks for its name."""
+        """Return the rule for matching articles: as in the file, a topic without words searches for its name."""
         must, any_, never = words(self.must), words(self.any), words(self.never)
         named = self.name.strip()
         return rule(named, must, any_ or (() if must or not named else (named,)), never)
@@ -93,13 +93,13 @@ FIELDS: Final = {
 """Key of the file → field of the form."""
 
 USUAL: Final = ("baidu_news", "bing_news")  # as in the sources.yaml of newsportal init
-PAGES: Final = 2  # result pages of a visit until the hours' repeats have taught another number
+PAGES: Final = 2  # result pages per visit until the schedule has learned another number
 DAY: Final = 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An engine that may be ticked. ``state``: whether it answers, in the reader's words; ``refuses``: it did not at its last visit."""
+    """An engine offered in the form. ``state``: whether it responds, in the reader's language; ``refuses``: its last visit failed."""
 
     name: str
     state: str
@@ -107,7 +107,7 @@ class Offer:
 
 
 def offers(visit: Visit, known: Sources) -> list[Offer]:
-    """The engines that the form offers, those of the file first."""
+    """Return the engines to offer, those of the file first."""
     states = {state.source: state for state in visit.portal.store.source_states()}
     found = []
     for name in dict.fromkeys((*(engine.name for engine in known.engines if engine.enabled), *built_in())):
@@ -120,7 +120,7 @@ def offers(visit: Visit, known: Sources) -> list[Offer]:
 
 
 def usual(known: Sources, offered: Sequence[Offer]) -> tuple[str, ...]:
-    """The engines that a new topic asks: those that other topics ask, else those of the file, else the usual; never one that refuses."""
+    """Return a new topic's default engines: those of other topics, else of the file, else the usual; without those that refuse."""
     asked = [engine for topic in known.topics for engine in topic.engines]
     wanted = asked or [engine.name for engine in known.engines] or USUAL
     return tuple(one.name for one in offered if one.name in wanted and not one.refuses)
@@ -128,8 +128,8 @@ def usual(known: Sources, offered: Sequence[Offer]) -> tuple[str, ...]:
 
 router = APIRouter(dependencies=EDIT)
 
-ASSIGN_DAYS = (7, 30, 90, 365)  # how far back stored articles may follow, by choice
-FOLLOW_DAYS = "30"  # how far back they follow a topic that is saved
+ASSIGN_DAYS = (7, 30, 90, 365)  # how many days back stored articles may be reassigned
+FOLLOW_DAYS = "30"  # how many days back they are reassigned when a topic is saved
 FOLLOWS = _("Stored articles of the last %(days)s days follow now.")
 FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let them below when it is done.")
 
@@ -161,7 +161,7 @@ def change(request: Request, name: str) -> Response:
 
 @router.post("/topics/preview")
 def tried(request: Request, sent: Form) -> Response:
-    """What the words would find: a part of the page for a script, else the whole of it."""
+    """Show what the words find: a part of the page for a script, else the complete page."""
     form = typed(sent)
     if request.headers.get("hx-request"):
         return render(request, "parts/topic_preview.html", **_preview(request, form))
@@ -229,7 +229,7 @@ def moved(request: Request, name: str) -> Response:
 
 @router.post("/topics/assign")
 def assign(request: Request, sent: Form) -> Response:
-    """Let stored articles follow: all topics, one, or one that is no more."""
+    """Reassign stored articles to all topics, to one, or from a deleted one."""
     name, days = sent.get("name", ""), sent.get("days", "")
     there = [topic.name for topic in config_of(request).topics]
     gone = name if name and name in _gone(request, there) else None
@@ -240,7 +240,7 @@ def assign(request: Request, sent: Form) -> Response:
 
 
 def follow_preview(portal: Portal, form: Typed) -> int:
-    """Put the stories that the preview shows into the topic at once, before the job has come to them; answers how many match."""
+    """Add the stories of the preview to the topic at once, before the job reaches them; return how many match."""
     now, found_by = portal.now(), form.rule()
     try:
         found = preview(portal.store, portal.index, found_by, topic=form.before, now=now)
@@ -252,19 +252,19 @@ def follow_preview(portal: Portal, form: Typed) -> int:
 
 
 def _gone(request: Request, names: Sequence[str]) -> list[str]:
-    """Topics of stored articles that the file has no more: deleted, or renamed."""
+    """Return topics of stored articles that are not in the file: deleted or renamed ones."""
     return sorted(set(Visit(request).portal.tally().by_topic) - set(names))
 
 
 def _form(request: Request, form: Typed, status: int = 200) -> Response:
     known = config_of(request)
-    cost = round(PAGES * DAY / known.schedule.usual)  # requests a day of one engine for one question, at the schedule's usual interval
+    cost = round(PAGES * DAY / known.schedule.usual)  # requests per day to an engine for one query, at the schedule's usual interval
     values = {"title": form.before or "", "engines": offers(Visit(request), known), "cost": cost, "follow_days": FOLLOW_DAYS}
     return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 
 
 def _preview(request: Request, form: Typed) -> dict[str, Any]:
-    """What the form's words find, each story with its title and the beginning of its text, the words marked."""
+    """Return the stories found by the form's words, each with its title and the beginning of its text, with matches marked."""
     portal = Visit(request).portal
     asked = form.name.strip() or form.any or form.must
     found = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now()) if asked else None

@@ -1,4 +1,4 @@
-"""``POST /mcp``: streamable HTTP for assistants that reach the portal over the network, with a token."""
+"""``POST /mcp``: streamable HTTP for assistants that connect over the network, with a token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter(dependencies=[*READ, Depends(paced)])
 
 
 class _Exchange(Response):
-    """What the SDK answers."""
+    """The response of the SDK."""
 
     def __init__(self, request: Request) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class _Exchange(Response):
 
 @router.post(PATH)
 def mcp(request: Request) -> Response:
-    """Each tool asks for its own right. Without a token there is no way in, even where everybody reads."""
+    """Each tool checks its own right. A token is required, even where reading is public."""
     if bearer(request.headers) is None or signed(request) is None:
         return error_answer(401)
     try:
