@@ -79,7 +79,7 @@ def accounts_of(request: Request) -> Accounts:
     return cast(Accounts, request.app.state.portal.accounts)
 
 
-def log(request: Request, action: str, thing: str = "", details: Mapping[str, Any] | None = None) -> None:
+def log_change(request: Request, action: str, thing: str = "", details: Mapping[str, Any] | None = None) -> None:
     """Record a change in the audit log. Every change made by a person is recorded. Blocks.
 
     ``action``: ``part.verb`` (``source.change``, ``topic.delete``, ``article.hide``). ``thing``: key or id of the changed object.
@@ -91,15 +91,15 @@ def log(request: Request, action: str, thing: str = "", details: Mapping[str, An
 
 
 BURST = 240.0  # recordings at once: eight readers behind one IP address, each sending every five seconds for some minutes
-A_SECOND = 8.0  # recordings added per second: a portal behind a proxy sees one address for all readers, some 700,000 a day
-HOUSEHOLD = 64  # prefix length in bits, shared by all devices of a household (RFC 6177): who has one such address has the whole network
+PER_SECOND = 8.0  # recordings added per second: a portal behind a proxy sees one address for all readers, some 700,000 a day
+IPV6_PREFIX_BITS = 64  # shared by all devices of a household (RFC 6177): who has one such address has the whole network
 MAX_ADDRESSES = 10_000  # about one megabyte; the address idle for longest is dropped, and starts again with a full bucket
 
 
 class RateLimit:
     """Token buckets by IP address. ``allows(address)`` takes a token and returns whether there was one. Thread-safe."""
 
-    def __init__(self, burst: float = BURST, a_second: float = A_SECOND, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, burst: float = BURST, a_second: float = PER_SECOND, clock: Callable[[], float] = monotonic) -> None:
         self._burst, self._a_second, self._clock = burst, a_second, clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = Lock()
@@ -116,10 +116,10 @@ class RateLimit:
 
 
 def address_of(request: Request) -> str:
-    return counted_as(request.client.host if request.client else "")
+    return rate_limit_key(request.client.host if request.client else "")
 
 
-def counted_as(host: str) -> str:
+def rate_limit_key(host: str) -> str:
     """Return the key under which requests of ``host`` are counted: for IPv6 its network, for an IPv4-mapped address the IPv4 address.
 
     Anything that is not an IP address (a socket in the file system) is returned unchanged.
@@ -130,11 +130,11 @@ def counted_as(host: str) -> str:
         return host
     if not isinstance(found, IPv6Address):
         return str(found)
-    return str(found.ipv4_mapped or IPv6Network((int(found), HOUSEHOLD), strict=False))
+    return str(found.ipv4_mapped or IPv6Network((int(found), IPV6_PREFIX_BITS), strict=False))
 
 
-PATHS: Final = "/api/"  # prefix of the paths that answer in JSON, errors included
-RETRY: Final[Mapping[int, str]] = {429: "60", 503: "10"}
+API_PREFIX: Final = "/api/"  # prefix of the paths that answer in JSON, errors included
+RETRY_AFTER: Final[Mapping[int, str]] = {429: "60", 503: "10"}
 """``Retry-After`` in seconds, by status: requests to other sites take a minute, a locked store is free again after ten seconds."""
 
 
@@ -200,32 +200,32 @@ def api_error_for(*errors: type[Exception], status: int, code: str, remedy: str 
         raise ApiError(status, code, str(error), remedy) from error
 
 
-def of_paths(request: Request) -> bool:
-    return bool(request.scope["path"].startswith(PATHS))
+def is_api_request(request: Request) -> bool:
+    return bool(request.scope["path"].startswith(API_PREFIX))
 
 
-def error_answer(status: int, headers: Mapping[str, str] | None = None, error: Exception | None = None) -> JSONResponse:
+def error_response(status: int, headers: Mapping[str, str] | None = None, error: Exception | None = None) -> JSONResponse:
     """Return the JSON response for ``status``; an ``ApiError`` replaces the default message of the status."""
     code, message, remedy = STATUSES.get(status, STATUSES[500 if status >= 500 else 400])
     fault = Fault(code=code, message=message, remedy=remedy, problems=None)
     if isinstance(error, ApiError):
         fault = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
     elif isinstance(error, RequestValidationError):
-        fault = fault.model_copy(update={"problems": problems(error.errors())})
-    more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY[status]} if status in RETRY else {}
+        fault = fault.model_copy(update={"problems": validation_problems(error.errors())})
+    more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY_AFTER[status]} if status in RETRY_AFTER else {}
     body = FaultAnswer(error=fault).model_dump(exclude_none=True)
     return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
 
 
-def problems(found: Sequence[Any]) -> list[Problem]:
+def validation_problems(found: Sequence[Any]) -> list[Problem]:
     """Convert pydantic's validation errors, without the values: they may be secrets."""
     return [Problem(where=".".join(str(part) for part in one.get("loc", ())), message=str(one.get("msg", ""))) for one in found]
 
 
-def of_http(error: Exception) -> JSONResponse:
+def http_error_response(error: Exception) -> JSONResponse:
     if isinstance(error, StarletteException):
-        return error_answer(error.status_code, error.headers, error)
-    return error_answer(422 if isinstance(error, RequestValidationError) else 404, error=error)
+        return error_response(error.status_code, error.headers, error)
+    return error_response(422 if isinstance(error, RequestValidationError) else 404, error=error)
 
 
 def describe(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -21,9 +21,9 @@ from newsportal.portal import api, errors, websub
 from newsportal.portal.access import READ
 from newsportal.portal.access_log import RequestIds
 from newsportal.portal.account import alerts, login, marks, people
-from newsportal.portal.background import EVERY, BackgroundThreads
+from newsportal.portal.background import POLL_SECONDS, BackgroundThreads
 from newsportal.portal.circuit_breaker import guard_index, guard_store
-from newsportal.portal.context import Portal, present
+from newsportal.portal.context import Portal, utc_now
 from newsportal.portal.desk import (
     articles,
     categories,
@@ -39,7 +39,7 @@ from newsportal.portal.desk import (
     topics,
 )
 from newsportal.portal.desk import sources as sources_page
-from newsportal.portal.desk.sources import Suggesting
+from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.desk.trial_runner import Looks
 from newsportal.portal.guard import LOCAL_HOSTS, RequestGuard
 from newsportal.portal.mcp import route
@@ -106,8 +106,8 @@ def create_app(
     accounts: Accounts,
     *,
     hosts: Iterable[str] = LOCAL_HOSTS,
-    follow_every: float = EVERY,
-    now: Callable[[], datetime] = present,
+    follow_every: float = POLL_SECONDS,
+    now: Callable[[], datetime] = utc_now,
     pushed: Callable[[], None] | None = None,
     queues: Ask | None = None,
     settle: Settle | None = None,
@@ -134,7 +134,7 @@ def create_app(
     app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), LogBuffer()
     app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, now)
     app.state.reloading = Reloading(app, reread_every)
-    app.state.suggesting = Suggesting(app.state.portal.store, sources)
+    app.state.suggesting = SuggestionCache(app.state.portal.store, sources)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)  # the innermost layer around the routes

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from starlette.datastructures import State
 
 from newsportal.errors import NewsportalError
-from newsportal.portal.account.alerts import sender
+from newsportal.portal.account.alerts import sender_thread
 from newsportal.portal.context import Portal
 from newsportal.portal.language import choose
 from newsportal.portal.render import environment
@@ -30,10 +30,10 @@ from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 
-EVERY = 3.0  # seconds between polls: search finds a story about as soon as the front page shows it
+POLL_SECONDS = 3.0  # seconds between polls: search finds a story about as soon as the front page shows it
 
 
-class Follows(Protocol):
+class FollowsStore(Protocol):
     """An index, or other data derived from the store."""
 
     def follow(self, store: Store) -> int: ...
@@ -42,7 +42,7 @@ class Follows(Protocol):
 class Follower(PeriodicThread):
     """Calls ``index.follow(store)`` periodically; ``name`` is the index's name in the log."""
 
-    def __init__(self, index: Follows, store: Store, every: float = EVERY, name: str = "search index") -> None:
+    def __init__(self, index: FollowsStore, store: Store, every: float = POLL_SECONDS, name: str = "search index") -> None:
         super().__init__(f"{name} follower", every)
         self.index, self.store = index, store
 
@@ -50,19 +50,19 @@ class Follower(PeriodicThread):
         self.index.follow(self.store)
 
 
-PAGES: Final = ("home.html", "list.html", "story.html", "search.html")  # templates of the pages that readers open first
-BEFORE_FIRST: Final = 0.1  # seconds until warming begins: requests that arrive at once are served first
+FIRST_TEMPLATES: Final = ("home.html", "list.html", "story.html", "search.html")  # templates of the pages that readers open first
+WARM_UP_DELAY: Final = 0.1  # seconds until warming begins: requests that arrive at once are served first
 
 
-class Warming(PeriodicThread):
-    """Runs the :func:`steps` once. A failed step is left to the page that needs it, which reports the error."""
+class WarmUp(PeriodicThread):
+    """Runs the :func:`warm_up_steps` once. A failed step is left to the page that needs it, which reports the error."""
 
     def __init__(self, portal: Portal) -> None:
-        super().__init__("warming", 0, first=BEFORE_FIRST)
+        super().__init__("warming", 0, first=WARM_UP_DELAY)
         self._portal = portal
 
     def step(self) -> None:
-        for step in steps(self._portal):
+        for step in warm_up_steps(self._portal):
             if self.stopping.is_set():
                 return
             try:
@@ -72,19 +72,19 @@ class Warming(PeriodicThread):
         self.stopping.set()
 
 
-def steps(portal: Portal) -> Iterator[Callable[[], object]]:
-    """Yield the steps: totals, translations, templates, the stories of the front page, the segmenter of search, and :func:`settle`."""
+def warm_up_steps(portal: Portal) -> Iterator[Callable[[], object]]:
+    """Yield the steps: totals, translations, templates, the stories of the front page, the segmenter of search, and the collector."""
     templates = partial(environment, choose(None, "", portal.site.language))
     yield portal.tally
-    yield from (lambda name=name: templates().get_template(name) for name in PAGES)
+    yield from (lambda name=name: templates().get_template(name) for name in FIRST_TEMPLATES)
     yield lambda: portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), portal.now(), by_rank=False)
     if portal.index is not None:
         yield lambda: query_words("新闻")
-    yield settle
+    yield freeze_garbage_collector
 
 
 @cache
-def settle() -> None:
+def freeze_garbage_collector() -> None:
     """Exempt what lives as long as the process (modules, templates, dictionaries) from garbage collection: a search makes thousands of
     objects, so the collector runs often. Saves a fifth of a search page's processor time (``benchmarks/portal.py``)."""
     gc.collect()
@@ -124,11 +124,11 @@ class BackgroundThreads:
         followed = self.every > 0
         state.follower = Follower(self.index, self.store, self.every) if self.index is not None and followed else None
         state.subscriber = Subscriber(self.store, self.sources) if self.sources.portal.url else None
-        state.sender = sender(state)
+        state.sender = sender_thread(state)
         yield from (thread for thread in (state.follower, state.subscriber, state.reloading, state.sender) if thread is not None)
         if followed:
             yield Follower(self.accounts.marks, self.store, self.every, "marks")
             yield Follower(EventFollower(), self.store, self.every, "events")
             if self.daily is not None:
                 yield Follower(self.daily, self.store, self.every, "daily sums")
-            yield Warming(state.portal)
+            yield WarmUp(state.portal)

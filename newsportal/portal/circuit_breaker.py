@@ -19,15 +19,15 @@ from newsportal.errors import SearchUnavailable, ServerUnavailable
 from newsportal.search.base import Index
 from newsportal.store.store import Store
 
-REST_SECONDS: Final = 5.0  # how long calls fail at once: a reader who reloads the page some seconds later gets it, if the server is back
+OPEN_SECONDS: Final = 5.0  # how long calls fail at once: a reader who reloads the page some seconds later gets it, if the server is back
 
-PARTS: Final = frozenset("boards corpora galleries outbox pictures readers records subscriptions threads visits".split())
+STORE_PARTS: Final = frozenset("boards corpora galleries outbox pictures readers records subscriptions threads visits".split())
 
 
 class CircuitBreaker:
     """The circuit breaker of one server. Thread-safe."""
 
-    def __init__(self, seconds: float = REST_SECONDS, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, seconds: float = OPEN_SECONDS, clock: Callable[[], float] = monotonic) -> None:
         self._seconds, self._clock = seconds, clock
         self._lock = Lock()
         self._failed: ServerUnavailable | SearchUnavailable | None = None
@@ -97,7 +97,7 @@ class Guarded:
 
 
 def guard_store(store: Store) -> Store:
-    return cast("Store", Guarded(store, CircuitBreaker(), PARTS))
+    return cast("Store", Guarded(store, CircuitBreaker(), STORE_PARTS))
 
 
 def guard_index(index: Index) -> Index:

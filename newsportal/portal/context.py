@@ -49,18 +49,18 @@ HEALTH_SECONDS, HEALTH_SPARE = 60.0, 10.0
 
 READING_SECONDS = 60.0  # maximum age of the monitor's months: counting them reads every view and offer
 OVERVIEW_SECONDS = 120.0  # maximum age of a topic's figures: each takes a search through thousands of reports
-ASKED_AT_ONCE, ASKED_A_SECOND = 20.0, 1 / 120  # questions of one person to the assistant: its budget is shared by all
+ASSISTANT_BURST, ASSISTANT_PER_SECOND = 20.0, 1 / 120  # questions of one person to the assistant: its budget is shared by all
 RELATED = 6  # related stories shown, of the same event and others
 RELATED_SECONDS = 900.0
 
 RELATED_WITHIN = 0.05
 """Maximum wait for related stories, in seconds: among a million articles the search may take ten times that. The next reader gets them."""
 
-MOST_DIGITS = 18  # digits of a number in a URL: as many as every database accepts
+MAX_DIGITS = 18  # digits of a number in a URL: as many as every database accepts
 MAX_QUERY = 2000  # characters of a query that a page repeats in its forms; a search for 10 kB of words is answered, but not repeated
 
 
-def present() -> datetime:
+def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
@@ -86,7 +86,7 @@ class Portal:
     index: Index | None
     config: Sources
     accounts: Accounts = field(repr=False, compare=False)
-    now: Callable[[], datetime] = present
+    now: Callable[[], datetime] = utc_now
     picture_proxy: PictureProxy | None = field(default=None, repr=False, compare=False)
     pace: RateLimit = field(default_factory=RateLimit, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
@@ -97,7 +97,7 @@ class Portal:
     crawls: bool = False
     _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
-    assistant_pace: RateLimit = field(default_factory=lambda: RateLimit(ASKED_AT_ONCE, ASKED_A_SECOND), repr=False, compare=False)
+    assistant_pace: RateLimit = field(default_factory=lambda: RateLimit(ASSISTANT_BURST, ASSISTANT_PER_SECOND), repr=False, compare=False)
     compilations: Compilations = field(default_factory=Compilations, repr=False, compare=False)
     _related: BackgroundCache[list[str]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(RELATED_SECONDS, 2_000), RELATED_WITHIN), repr=False, compare=False
@@ -299,7 +299,7 @@ class Visit:
     def whole(self, name: str, otherwise: int = 1) -> int:
         """Return a parameter as an integer of 0 or more; ``otherwise`` if it is missing or invalid."""
         said = self.asked.get(name) or ""
-        return int(said) if said.isascii() and said.isdecimal() and len(said) <= MOST_DIGITS else otherwise
+        return int(said) if said.isascii() and said.isdecimal() and len(said) <= MAX_DIGITS else otherwise
 
     def text(self, name: str, limit: int = 200) -> str | None:
         """Return a parameter stripped and cut to ``limit`` characters; None if missing or blank."""

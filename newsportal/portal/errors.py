@@ -11,11 +11,11 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from newsportal.errors import SearchError, SourcesError, StoreError
-from newsportal.portal.access import RETRY, ApiError, error_answer, of_http, of_paths
+from newsportal.portal.access import RETRY_AFTER, ApiError, error_response, http_error_response, is_api_request
 from newsportal.portal.access_log import HEADER
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.article_changes import MovedVersion
-from newsportal.portal.guard import SECURITY_HEADERS, refused
+from newsportal.portal.guard import SECURITY_HEADERS, refusal_response
 from newsportal.portal.render import render
 from newsportal.portal.request_body import SAFE, Refused, bearer
 from newsportal.services.publishing.base import UnknownTarget
@@ -24,7 +24,7 @@ from newsportal.sources.editing import NoVersion
 log = logging.getLogger(__name__)
 
 
-def page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
+def error_page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
     """Return the page for ``status`` in the reader's language; ``own`` replaces its heading and advice."""
     say = Visit(request).say
     pages = {
@@ -38,32 +38,32 @@ def page(request: Request, status: int, own: tuple[str, str] | None = None) -> R
     broken = (say("Something went wrong"), say("It is not your fault. The log of the portal says what happened."))
     heading, advice = own or pages.get(status, broken)
     answer = render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
-    if status in RETRY:
-        answer.headers["retry-after"] = RETRY[status]
+    if status in RETRY_AFTER:
+        answer.headers["retry-after"] = RETRY_AFTER[status]
     return answer
 
 
 def on_http(request: Request, error: Exception) -> Response:
     if isinstance(error, MovedVersion):
         return RedirectResponse(error.location, 303)
-    if of_paths(request) or bearer(request.headers) is not None:
-        return of_http(error)
+    if is_api_request(request) or bearer(request.headers) is not None:
+        return http_error_response(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 401:
         back = f"?next={quote(Visit(request).here, safe='')}" if request.method in SAFE else ""
         return RedirectResponse(f"/login{back}", 303)
-    return page(request, status)
+    return error_page(request, status)
 
 
 def on_refused(request: Request, error: Exception) -> Response:
     """Handle a request body that a page reads in parts and that proved too long or too slow."""
-    return refused(request.scope, error) if isinstance(error, Refused) else page(request, 400)
+    return refusal_response(request.scope, error) if isinstance(error, Refused) else error_page(request, 400)
 
 
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
     request.state.signed = None  # the error page must not read the accounts: they may be unavailable, too
-    return error_answer(503) if of_paths(request) else page(request, 503)
+    return error_response(503) if is_api_request(request) else error_page(request, 503)
 
 
 def on_search(request: Request, error: Exception) -> Response:
@@ -72,21 +72,21 @@ def on_search(request: Request, error: Exception) -> Response:
     say = Visit(request).say
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
     own = say("Search is unavailable"), say("The search server is not responding; everything else works. Please try again in a minute.")
-    return error_answer(503, error=away) if of_paths(request) else page(request, 503, own)
+    return error_response(503, error=away) if is_api_request(request) else error_page(request, 503, own)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
     """Handle errors in ``sources.yaml``, changed by hand, on pages that read the file itself."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
     own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
-    return error_answer(409, error=broken) if of_paths(request) else page(request, 409, own)
+    return error_response(409, error=broken) if is_api_request(request) else error_page(request, 409, own)
 
 
 def on_crash(request: Request, error: Exception) -> Response:
     """Handle any other exception: log it. Runs outside of every middleware, so it adds the security headers and the request id."""
     request.state.signed = None
     try:
-        answer: Response = error_answer(500) if of_paths(request) else page(request, 500)
+        answer: Response = error_response(500) if is_api_request(request) else error_page(request, 500)
     except Exception:  # rendering the page is what failed
         log.exception("the error page cannot be shown")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newsportal.net.egress.addresses import is_literal
-from newsportal.portal.access import PATHS, STATUSES, ApiError, error_answer
+from newsportal.portal.access import API_PREFIX, STATUSES, ApiError, error_response
 from newsportal.portal.request_body import PUSHED, SAFE, SIGNING, Refused, bound_of, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -75,7 +75,7 @@ class RequestGuard:
 
         headers = Headers(scope=scope)
         if not self.knows(headers.get("host", "")):
-            await REFUSED(scope, receive, guarded)
+            await UNKNOWN_HOST(scope, receive, guarded)
         elif scope["method"] in SAFE or (scope["method"] == "POST" and scope["path"].startswith(PUSHED)):
             await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
         else:
@@ -83,7 +83,7 @@ class RequestGuard:
                 https, signing = scope.get("scheme") == "https", scope["path"] in SIGNING
                 whole = await received(headers, receive, bound_of(scope["path"]), https=https, signing=signing)
             except Refused as reason:
-                await refused(scope, reason)(scope, receive, guarded)
+                await refusal_response(scope, reason)(scope, receive, guarded)
             else:
                 await self.app(scope, whole, guarded)
 
@@ -96,15 +96,15 @@ class RequestGuard:
         return not self.hosts.isdisjoint((name, ANY_HOST)) or (ANY_ADDRESS in self.hosts and is_literal(name))
 
 
-REFUSED = PlainTextResponse(
+UNKNOWN_HOST = PlainTextResponse(
     "This portal does not answer to that host name. Whoever runs it can allow it: newsportal serve --allow-host NAME\n", status_code=400
 )
 
 
-def refused(scope: Scope, reason: Refused) -> Response:
+def refusal_response(scope: Scope, reason: Refused) -> Response:
     """Return the response to a refused request: JSON for the API, plain text otherwise."""
-    if scope["path"].startswith(PATHS):
-        return error_answer(reason.status, error=ApiError(reason.status, STATUSES[reason.status][0], str(reason)))
+    if scope["path"].startswith(API_PREFIX):
+        return error_response(reason.status, error=ApiError(reason.status, STATUSES[reason.status][0], str(reason)))
     return PlainTextResponse(f"{reason}\n", reason.status)
 
 

@@ -110,7 +110,7 @@ class Clock:
         """``11月19日``, with the year if it is not the current one."""
         there = self.local(moment).date()
         skeleton = "MMMd" if there.year == self.local(self.now).year else "yMMMd"
-        return _day(skeleton, there, self.language)
+        return _format_day(skeleton, there, self.language)
 
     def heading(self, day: date) -> str:
         """今天, 昨天, or the day with its weekday."""
@@ -120,7 +120,7 @@ class Clock:
         if day == today - timedelta(days=1):
             return self.words.gettext("Yesterday")
         skeleton = "MMMMEEEEd" if day.year == today.year else "yMMMMEEEEd"
-        return _day(skeleton, day, self.language)
+        return _format_day(skeleton, day, self.language)
 
     def today(self) -> str:
         """The date in the masthead, with its weekday."""
@@ -154,7 +154,7 @@ class Clock:
 
 
 @lru_cache(2000)  # a page formats the same few days again and again
-def _day(skeleton: str, day: date, language: str) -> str:
+def _format_day(skeleton: str, day: date, language: str) -> str:
     return str(format_skeleton(skeleton, datetime.combine(day, datetime.min.time()), locale=language))
 
 

@@ -17,9 +17,9 @@ from newsportal.portal.guard import is_wildcard
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
-LAST_PORT = 65535
+MAX_PORT = 65535
 PORTS_TRIED = 20  # ports tried, from the first one on, if none was given
-GOODBYE = 5  # seconds for open connections at shutdown
+SHUTDOWN_SECONDS = 5  # seconds for open connections at shutdown
 
 
 class CannotListen(NewsportalError):
@@ -29,10 +29,10 @@ class CannotListen(NewsportalError):
 def listen(host: str = DEFAULT_HOST, port: int | None = None) -> socket.socket:
     """Return a socket bound to ``host`` and ``port``; without a port, to the first free one from 8000 on. Raises ``CannotListen``."""
     if port is not None:
-        return _bound(host, port)
+        return _bind(host, port)
     for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED):
         try:
-            return _bound(host, candidate)
+            return _bind(host, candidate)
         except PortInUse:
             continue
     raise CannotListen(f"ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TRIED - 1} are all in use; name a free one with --port")
@@ -42,7 +42,7 @@ class PortInUse(CannotListen):
     """Raised when another program listens on the port."""
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     name = host.strip("[]")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
@@ -63,7 +63,7 @@ def _bound(host: str, port: int) -> socket.socket:
 def _listen_error(host: str, port: int, error: Exception) -> CannotListen:
     number = getattr(error, "errno", None)
     if number == errno.EADDRINUSE:
-        other = port + 1 if port < LAST_PORT else DEFAULT_PORT
+        other = port + 1 if port < MAX_PORT else DEFAULT_PORT
         return PortInUse(f"port {port} is in use by another program; stop it, or choose another port: --port {other}")
     if number == errno.EACCES:
         return CannotListen(f"port {port} needs more rights than you have; choose one above 1023: --port {DEFAULT_PORT}")
@@ -82,16 +82,16 @@ def address_of(listening: socket.socket, host: str) -> str:
 def serve_forever(app: ASGIApp, listening: socket.socket) -> None:
     """Serve ``app`` on a socket of :func:`listen` until SIGTERM or Ctrl-C (outside of the main thread: until the process ends)."""
     config = uvicorn.Config(
-        app, log_config=None, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE,
+        app, log_config=None, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         proxy_headers=False, ws="none",
     )  # fmt: skip
     server = uvicorn.Server(config)
-    with listening, quiet_end(server):
+    with listening, exit_quietly(server):
         server.run(sockets=[listening])
 
 
 @contextmanager
-def quiet_end(server: uvicorn.Server) -> Iterator[None]:
+def exit_quietly(server: uvicorn.Server) -> Iterator[None]:
     """Exit with status 0: uvicorn shuts down and then raises the signal again for the previous handler, which here is ``server``'s."""
     if threading.current_thread() is not threading.main_thread():
         yield

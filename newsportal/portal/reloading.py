@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from newsportal.errors import SourcesError
 from newsportal.portal.context import Portal
-from newsportal.portal.desk.sources import Suggesting
+from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.reading.picture_proxy import PictureProxy
 from newsportal.portal.websub import Subscriber
 from newsportal.services.periodic import PeriodicThread
@@ -94,7 +94,7 @@ def adapt(state: Any, before: Sources, known: Sources) -> None:
     """Pass ``known`` to the segmenter, the suggestions and the subscriber."""
     if (known.words, known.dictionary) != (before.words, before.dictionary):
         use_own_words(known)
-    suggesting: Suggesting = state.suggesting
+    suggesting: SuggestionCache = state.suggesting
     suggesting.follow(known)
     subscriber: Subscriber | None = getattr(state, "subscriber", None)
     if subscriber is not None:

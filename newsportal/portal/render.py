@@ -26,7 +26,7 @@ from starlette.responses import HTMLResponse, Response
 from newsportal.messages import Message, explain, from_dict, label
 from newsportal.portal import safe_text
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.source_fields import address_of
+from newsportal.portal.desk.source_fields import source_path
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.preferences import remember, safe_next
 from newsportal.portal.reading.picture_proxy import headline_picture
@@ -54,7 +54,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "static": static_address,
         "topic_address": topic_address,
         "address": address,
-        "source_address": address_of,
+        "source_address": source_path,
     }
     made.filters |= {
         "clean": clean,

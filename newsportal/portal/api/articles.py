@@ -102,7 +102,7 @@ class Caption(BaseModel):
 
 
 class CaptionsIn(BaseModel):
-    captions: dict[str, Annotated[str, Field(max_length=article_changes.MOST_CAPTION)] | None] = Field(
+    captions: dict[str, Annotated[str, Field(max_length=article_changes.MAX_CAPTION)] | None] = Field(
         max_length=2000, description="Address of a picture → its caption: empty for none, null for what its page says."
     )
 
@@ -134,7 +134,7 @@ def picked(
 @router.get("/articles/{id}/states", summary="All states of an article, the present one last")
 def states(visit: Here, id: str) -> list[WholeState]:
     article = _article(visit, id)
-    return [_whole(one) for one in (*visit.portal.store.revisions(id), article)]
+    return [_whole_state(one) for one in (*visit.portal.store.revisions(id), article)]
 
 
 @router.patch("/articles/{id}", summary="Correct an article", responses=describe(409))
@@ -155,13 +155,13 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
         raise HTTPException(409) from error
     except StoreError as error:
         raise ApiError(422, "not-correctable", str(error)) from error
-    return _whole(_article(visit, id))
+    return _whole_state(_article(visit, id))
 
 
 @router.delete("/articles/{id}/correction", summary="Take back what editors corrected")
 def withdraw(visit: Here, id: str) -> WholeState:
     article_changes.editor(visit).withdraw(_article(visit, id))
-    return _whole(_article(visit, id))
+    return _whole_state(_article(visit, id))
 
 
 @router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order", response_model=list[Caption])
@@ -176,14 +176,14 @@ def captions(visit: Here, id: str) -> list[StoredPicture]:
 def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[StoredPicture]:
     """Corrected captions take precedence over later visits; pictures that are left out keep their captions."""
     if is_gallery(_article(visit, id).source):
-        article_changes.caption(visit, id, sent.captions)
+        article_changes.set_captions(visit, id, sent.captions)
     return captions(visit, id)
 
 
 @router.put("/articles/{id}/category", summary="Give an article a category", response_model=ArticleState)
 def category(visit: Here, id: str, sent: CategoryIn) -> StoredArticle:
     """An editor's choice: no model changes it, and the next training learns from it."""
-    article_changes.judge(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
+    article_changes.set_category(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
     return _article(visit, id)
 
 
@@ -222,7 +222,7 @@ def show(visit: Here, sent: ShowIn) -> Changed:
 def judged(visit: Here, sent: ManyIn) -> Changed:
     """An editor's choice for each of them, as for a single article. Unknown ids are ignored."""
     found = visit.portal.store.articles(list(dict.fromkeys(sent.articles)))
-    return Changed(articles=article_changes.judge(visit, found, (sent.category or "").strip() or None, EDITOR))
+    return Changed(articles=article_changes.set_category(visit, found, (sent.category or "").strip() or None, EDITOR))
 
 
 @router.post("/articles/topic", summary="Put articles under a topic")
@@ -230,18 +230,18 @@ def put_under(visit: Here, sent: UnderIn) -> Changed:
     """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
     if sent.topic not in visit.portal.topics():
         raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "Read /topics for those there are.")
-    return Changed(articles=article_changes.put_under(visit, sent.articles, sent.topic))
+    return Changed(articles=article_changes.add_topic(visit, sent.articles, sent.topic))
 
 
 @router.post("/articles/topic/out", summary="Take articles out of a topic")
 def out_of_topic(visit: Here, sent: UnderIn) -> Changed:
     """Articles that an editor or the topic's words put there; those that a source, a search or a model brought stay."""
-    return Changed(articles=article_changes.out_of_topic(visit, sent.articles, sent.topic))
+    return Changed(articles=article_changes.remove_topic(visit, sent.articles, sent.topic))
 
 
 def _article(visit: Visit, id: str) -> StoredArticle:
     return or_404(visit.portal.store.article(id))
 
 
-def _whole(article: StoredArticle) -> WholeState:
+def _whole_state(article: StoredArticle) -> WholeState:
     return fill(WholeState, article, story=article.story_id, lines=draft_of(article).lines)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import EDIT, ApiError, describe
-from newsportal.portal.api.paging import changed, fill
+from newsportal.portal.api.paging import change_sources, fill
 from newsportal.portal.api.topics import Words
 from newsportal.portal.desk.sources_yaml import config_of, path_of
 from newsportal.sources.categories import LIST, CategoryRow, drop, list_categories, put, values_of
@@ -47,7 +47,7 @@ def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
         raise ApiError(409, "fixed-name", f"{name} comes with newsportal: its name is fixed.", "Add a category of your own.")
     values = values_of(after, sent.words, sent.hints, enabled=sent.enabled)
     before = name if found is not None and found.configured is not None else None
-    changed(request, put(values, before, sent.seen), "category.change" if found else "category.add", after, values)
+    change_sources(request, put(values, before, sent.seen), "category.change" if found else "category.add", after, values)
     made = next(one for one in list_categories(config_of(request).categories) if one.name == after)
     return _category_out(made, path_of(request).read_bytes())
 
@@ -57,7 +57,7 @@ def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
 )
 def dropped(request: Request, name: str, seen: str | None = None) -> None:
     """A built-in category gets its default settings, a category of your own is deleted; stored articles keep it."""
-    changed(request, drop(name, seen), "category.delete", name, {})
+    change_sources(request, drop(name, seen), "category.delete", name, {})
 
 
 def _category_out(one: CategoryRow, content: bytes) -> CategoryOut:

@@ -13,10 +13,10 @@ from newsportal.extractors import extractor
 from newsportal.extractors.article.markdown import markdown_of
 from newsportal.extractors.article.page_kind import KINDS
 from newsportal.extractors.article.rule import ArticleRule
-from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log, or_404
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, or_404
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import ThisPortal, Visit
-from newsportal.portal.desk.extraction_rules import place_of
+from newsportal.portal.desk.extraction_rules import article_source
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
 from newsportal.services.trying.saved import page_at, pages_of
@@ -116,7 +116,7 @@ def learnt(request: Request, portal: ThisPortal) -> Taught:
     with api_error_for(NewsportalError, status=503, code="unreadable"):
         done = learn_saved(portal.store, config_of(request), portal.now())
     pages, more = or_404(done, "no-archive", "No pages are saved.", "Name an archive in sources.yaml.")
-    log(request, "template.learn", "", {"pages": pages, "templates": more})
+    log_change(request, "template.learn", "", {"pages": pages, "templates": more})
     return Taught(pages=pages, templates=more)
 
 
@@ -149,7 +149,7 @@ def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
         there = forget_site(portal.store, asked.site, asked.what, portal.now())
     if not there:
         raise HTTPException(404)
-    log(request, "template.forget", asked.site, {"what": asked.what})
+    log_change(request, "template.forget", asked.site, {"what": asked.what})
 
 
 @router.get("/wrappers", summary="The rules of sources whose pages are articles")
@@ -161,7 +161,7 @@ def wrappers(request: Request) -> list[RuleOut]:
 @router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=describe(404))
 def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     """Nothing is saved. Fetching a page, as the desk does, may take some seconds."""
-    source, portal = place_of(request, key), Visit(request).portal
+    source, portal = article_source(request, key), Visit(request).portal
     told = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
     rule, fault = rule_of({**told, "remove": "\n".join(asked.remove)})
     if rule is None:

@@ -14,9 +14,9 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.classify.base import DEFAULT, Reason
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log, signed
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, signed
 from newsportal.portal.api.paging import Limit, fill
-from newsportal.portal.api.topics import JobOut, begun
+from newsportal.portal.api.topics import JobOut, begin_api_job
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
@@ -63,13 +63,13 @@ def jobs(request: Request) -> Sequence[Job]:
 )  # fmt: skip
 def retrained(request: Request) -> Job:
     """As `newsportal up` does after enough new articles. A version that is worse than the one in use is kept, but not used."""
-    return begun(request, "retrain", "", ["retrain", "--force", "--json"])
+    return begin_api_job(request, "retrain", "", ["retrain", "--force", "--json"])
 
 
 @router.post("/corpora/gather", summary="Gather stored articles in a job", status_code=202, response_model=JobOut, responses=describe(409))
 def gathered(request: Request) -> Job:
     """Articles of sources with a category, and those corrected by an editor, are added to the corpus of categories."""
-    return begun(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
+    return begin_api_job(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
 
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
@@ -138,10 +138,10 @@ def corpora(portal: ThisPortal) -> list[Corpus]:
 async def brought(request: Request, name: str) -> Brought:
     """The body has a document per line: text and label, optionally title and id. Either all are imported or none."""
     body = await request.body()
-    return await run_in_threadpool(_brought, request, name, body)
+    return await run_in_threadpool(_import_documents, request, name, body)
 
 
-def _brought(request: Request, name: str, body: bytes) -> Brought:
+def _import_documents(request: Request, name: str, body: bytes) -> Brought:
     if len(name) > NAME_CHARS:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
     if wrong := bad_lines(BytesIO(body), "jsonl", "body"):
@@ -150,7 +150,7 @@ def _brought(request: Request, name: str, body: bytes) -> Brought:
     documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))
     with api_error_for(CorpusError, status=422, code="not-valid"):
         done = portal.store.corpora.add(name, documents, source="imported", by=who.person.name if who else None, now=portal.now())
-    log(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
+    log_change(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
     return done
 
 
@@ -168,20 +168,20 @@ def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
     wanted = (asked.label or "").strip() or None
     with api_error_for(StoreError, status=404, code="no-document"):
         give_label(portal.store, name, id, wanted, by=who.person.name if who else None, now=portal.now())
-    log(request, "corpus.label", name, {"document": id, "label": wanted})
+    log_change(request, "corpus.label", name, {"document": id, "label": wanted})
 
 
 @router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=describe(404))
 def deleted(request: Request, portal: ThisPortal, name: str) -> None:
     found = corpus_of(request, name)
     portal.store.corpora.delete(name)
-    log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+    log_change(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
 
 
 @router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=describe(404))
 def versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut]:
     corpus_of(request, corpus)
-    return [_model(one) for one in portal.store.corpora.models(corpus)]
+    return [_model_out(one) for one in portal.store.corpora.models(corpus)]
 
 
 @router.post(
@@ -191,7 +191,7 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
     corpus_of(request, corpus)
     if asked.algorithm not in TRAINED:
         raise ApiError(422, "not-valid", f"No classifier that learns is called {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
-    return begun(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
+    return begin_api_job(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
 
 
 @router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=describe(404))
@@ -199,7 +199,7 @@ def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> Non
     corpus_of(request, corpus)
     with api_error_for(StoreError, ModelError, status=404, code="no-model"):
         put_to_use(portal.store, corpus, version, portal.now())
-    log(request, "model.use", corpus, {"version": version})
+    log_change(request, "model.use", corpus, {"version": version})
 
 
 @router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=describe(404, 409))
@@ -210,7 +210,7 @@ def gone(request: Request, portal: ThisPortal, corpus: str, version: int) -> Non
         raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
     with api_error_for(StoreError, status=404, code="no-model"):
         portal.store.corpora.delete_model(corpus, version)
-    log(request, "model.delete", corpus, {"version": version})
+    log_change(request, "model.delete", corpus, {"version": version})
 
 
 @router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=describe(404, 409))
@@ -218,11 +218,11 @@ def back(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
     with api_error_for(StoreError, status=409, code="nothing-before"):
         version = portal.store.corpora.rollback(corpus, now=portal.now())
-    log(request, "model.back", corpus, {"version": version})
-    return _model(portal.store.corpora.model(corpus, version))
+    log_change(request, "model.back", corpus, {"version": version})
+    return _model_out(portal.store.corpora.model(corpus, version))
 
 
-def _model(one: Model) -> ModelOut:
+def _model_out(one: Model) -> ModelOut:
     facts = one.facts
     documents, held_out = int(facts.get("documents", 0)), int(facts.get("held_out", len(one.held_out)))
     return fill(ModelOut, one, kept=one.size > 0, documents=documents, held_out=held_out, report=facts.get("report"))

@@ -11,11 +11,10 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.errors import NewsportalError
 from newsportal.items.report import Run, to_dict
-from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, or_404
-from newsportal.portal.access import log as log_change
+from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, log_change, or_404
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Portal, ThisPortal, Visit
-from newsportal.portal.desk.sources import Suggesting
+from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, machine
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow
@@ -141,7 +140,7 @@ def log(
 
 @router.get("/suggestions", summary="Sites that could become sources")
 def suggestions(request: Request) -> list[Suggestion]:
-    suggesting: Suggesting = request.app.state.suggesting
+    suggesting: SuggestionCache = request.app.state.suggesting
     return suggesting.suggestions()
 
 

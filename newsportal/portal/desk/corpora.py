@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.measure import Report, matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import EDIT, api_error_for, log, or_404
+from newsportal.portal.access import EDIT, api_error_for, log_change, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
@@ -37,7 +37,7 @@ from newsportal.store.store import Store
 router = APIRouter(dependencies=EDIT)
 
 SHOWN: Final = 30  # documents per page
-LAST: Final = 200  # pages of a list: a store reads all those before one
+MAX_PAGES: Final = 200  # pages of a list: a store reads all those before one
 ENCODINGS: Final = (UTF8, "gb18030", "big5", "utf-16")
 
 JOBS: Final = ("gather", "train", "retrain")
@@ -61,7 +61,7 @@ async def upload(request: Request) -> Response:
     """Import a file of labelled texts: streamed to the disk, then imported completely or not at all."""
     try:
         async with request.form(max_files=1, max_fields=10) as sent:
-            return await run_in_threadpool(_taken, request, sent)
+            return await run_in_threadpool(_import_file, request, sent)
     except (ClientDisconnect, Refused):
         text = Visit(request).say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_FILE >> 20)
         return await run_in_threadpool(_list, request, (text,), "", 413)
@@ -69,7 +69,7 @@ async def upload(request: Request) -> Response:
         raise HTTPException(400) from None
 
 
-def _taken(request: Request, sent: FormData) -> Response:
+def _import_file(request: Request, sent: FormData) -> Response:
     visit = Visit(request)
     file, name, encoding = sent.get("file"), str(sent.get("name", "")).strip(), str(sent.get("encoding", UTF8))
     if not name or len(name) > NAME_CHARS or "/" in name:
@@ -86,7 +86,7 @@ def _taken(request: Request, sent: FormData) -> Response:
         brought = visit.portal.store.corpora.add(name, documents, source="imported", by=called, now=visit.portal.now())
     except CorpusError as error:
         raise HTTPException(422) from error
-    log(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
+    log_change(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
     text = _("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
     same = brought.same + brought.kept + brought.repeated
     return notify(request, f"/corpora/{quote(name, safe='')}", text, added=brought.added, relabelled=brought.relabelled, same=same)
@@ -102,14 +102,14 @@ def gather(request: Request) -> Response:
 def corpus(request: Request, visit: Here, name: str) -> Response:
     found = corpus_of(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
-    page = min(max(1, visit.whole("page")), LAST)
+    page = min(max(1, visit.whole("page")), MAX_PAGES)
     store = visit.portal.store.corpora
     documents = (one for one in store.documents(name, label=label) if not editors or one.label.source == "editor")
     shown = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))
     counted = store.count(name)
     return render(
         request, "corpus.html", corpus=found, counted=counted, ranks=tuple(RANKS), label=label, editors=editors, page=page,
-        documents=shown[:SHOWN], more=len(shown) > SHOWN and page < LAST, labels=sorted({*(one.label for one in counted)}),
+        documents=shown[:SHOWN], more=len(shown) > SHOWN and page < MAX_PAGES, labels=sorted({*(one.label for one in counted)}),
         total=sum(one.documents for one in counted),
     )  # fmt: skip
 
@@ -127,7 +127,7 @@ def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
         give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
     except StoreError:
         return notify(request, back, _("The document is gone."))
-    log(request, "corpus.label", name, {"document": id, "label": wanted or None})
+    log_change(request, "corpus.label", name, {"document": id, "label": wanted or None})
     return notify(request, back, _("It is %(label)s now.") if wanted else _("It is left out of training."), label=wanted)
 
 
@@ -148,7 +148,7 @@ def confirm_delete(request: Request, name: str) -> Response:
 def deleted(request: Request, portal: ThisPortal, name: str) -> Response:
     found = corpus_of(request, name)
     portal.store.corpora.delete(name)
-    log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+    log_change(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
     return notify(request, "/corpora", _("The corpus %(name)s was deleted."), name=name)
 
 
@@ -206,24 +206,24 @@ def train(request: Request, corpus: str, fields: Form) -> Response:
 @router.post("/models/{corpus}/{version}/use")
 def use(request: Request, portal: ThisPortal, corpus: str, version: int) -> Response:
     text = _("Version %(version)s is in use now.")
-    return _changed(request, corpus, "model.use", version, lambda: put_to_use(portal.store, corpus, version, portal.now()), text)
+    return _change_model(request, corpus, "model.use", version, lambda: put_to_use(portal.store, corpus, version, portal.now()), text)
 
 
 @router.post("/models/{corpus}/back")
-def back(request: Request, portal: ThisPortal, corpus: str) -> Response:
+def rollback(request: Request, portal: ThisPortal, corpus: str) -> Response:
     """Return to the version that was in use before."""
     text = _("The version that was in use before is in use again.")
-    return _changed(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
+    return _change_model(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
 
 
-def _changed(request: Request, corpus: str, action: str, version: int | None, change: Callable[[], object], text: str) -> Response:
+def _change_model(request: Request, corpus: str, action: str, version: int | None, change: Callable[[], object], text: str) -> Response:
     target = f"/models/{quote(corpus, safe='')}"
     corpus_of(request, corpus)
     try:
         change()
     except (StoreError, ModelError) as error:
         return notify(request, target, _("It cannot be put to use: %(why)s"), why=str(error))
-    log(request, action, corpus, {"version": version})
+    log_change(request, action, corpus, {"version": version})
     return notify(request, target, text, version=version)
 
 
@@ -242,7 +242,7 @@ def shade(share: float) -> int:
 
 
 @router.get("/models/{corpus}/{version}/mistakes")
-def wrong(request: Request, visit: Here, corpus: str, version: int) -> Response:
+def model_errors(request: Request, visit: Here, corpus: str, version: int) -> Response:
     """Show held-out documents that the version labels wrongly; ``true`` and ``given`` filter them."""
     found = model_of(request, corpus, version)
     true, given = visit.text("true"), visit.asked.get("given")
@@ -282,5 +282,5 @@ def delete_model(request: Request, corpus: str, version: int) -> Response:
         visit.portal.store.corpora.delete_model(corpus, version)
     except StoreError:
         return notify(request, target, _("Version %(version)s cannot be deleted any more."), version=version)
-    log(request, "model.delete", corpus, {"version": version})
+    log_change(request, "model.delete", corpus, {"version": version})
     return notify(request, target, _("Version %(version)s was deleted."), version=version)

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.portal.access import EDIT, log, or_404, signed
+from newsportal.portal.access import EDIT, log_change, or_404, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.sources_yaml import path_of
 from newsportal.portal.language import _
@@ -22,7 +22,7 @@ def jobs_of(request: Request) -> Jobs:
     return cast(Jobs, request.app.state.jobs)
 
 
-def assigning(days: str, name: str | None = None, gone: str | None = None) -> list[str]:
+def assign_command(days: str, name: str | None = None, gone: str | None = None) -> list[str]:
     """Return the arguments of ``newsportal topic assign`` for all topics or one; ``gone``: a name no longer in ``sources.yaml``."""
     return ["topic", "assign", "--days", days, "--json", *([f"--gone={gone}"] if gone else []), *([NAMES, name] if name else [])]
 
@@ -31,7 +31,7 @@ def begin_job(request: Request, kind: str, subject: str, words: Sequence[str], p
     """Start a job in the name of the signed-in person. Raises ``Busy``."""
     who = signed(request)
     job = jobs_of(request).start(kind, subject, words, by=who.person.name if who else "", params=params)
-    log(request, f"job.{kind}", subject, {"command": list(words)})
+    log_change(request, f"job.{kind}", subject, {"command": list(words)})
     return job
 
 
@@ -49,7 +49,7 @@ def start_job(
 
 router = APIRouter(dependencies=EDIT)
 
-SHOWN: Final = 50
+MAX_SHOWN: Final = 50
 
 
 @router.get("/jobs")
@@ -57,7 +57,7 @@ def jobs(request: Request) -> Response:
     """The jobs of this machine, except crawls that found nothing due."""
     found = jobs_of(request).all()
     idle = {job.id for job in found if job.kind == CRAWL and job.state == "done" and any(row.get("sources") == 0 for row in job.outcome)}
-    return render(request, "jobs.html", jobs=[job for job in found if job.id not in idle][:SHOWN])
+    return render(request, "jobs.html", jobs=[job for job in found if job.id not in idle][:MAX_SHOWN])
 
 
 @router.get("/jobs/{id}")
@@ -76,7 +76,7 @@ def job(request: Request, id: str) -> Response:
 def cancel(request: Request, id: str, sent: Form) -> Response:
     back = safe_next(sent.get("back", ""))
     if jobs_of(request).cancel(id):
-        log(request, "job.cancel", id)
+        log_change(request, "job.cancel", id)
         if (found := jobs_of(request).find(id)) is not None and found.kind == CRAWL:
             return notify(request, back, _("The crawl ends: what it has in hand is stored, the rest waits for the next one."))
         return notify(request, back, _("It was ended; what it had not finished is not kept."))

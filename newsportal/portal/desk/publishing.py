@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError
-from newsportal.portal.access import ADMINISTER, EDIT, WATCH, log, or_404
+from newsportal.portal.access import ADMINISTER, EDIT, WATCH, log_change, or_404
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.desk.source_fields import Field, values_of
-from newsportal.portal.desk.source_form import NONE, Mistakes, field_view, mistakes_of, without_nothing
-from newsportal.portal.desk.sources_yaml import apply, config_of, path_of, status_of, write
+from newsportal.portal.desk.source_fields import Field, parse_form
+from newsportal.portal.desk.source_form import NONE, FormErrors, field_view, form_errors, without_empty
+from newsportal.portal.desk.sources_yaml import apply_change, config_of, path_of, status_of, write
 from newsportal.portal.language import _
 from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form
@@ -60,7 +60,7 @@ def publishing(request: Request, visit: Here) -> Response:
         {"target": name, "counts": [counts.get(name, {}).get(state, 0) for state in STATES], "to": places.get(name)} for name in names
     ]  # ``to`` None: the target is no longer in sources.yaml
     shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
-    lists = {name: (visit.say(LISTS[name][0]), _lines(portal, LISTS[name][1], asked)) for name in shown}
+    lists = {name: (visit.say(LISTS[name][0]), _entry_rows(portal, LISTS[name][1], asked)) for name in shown}
     article = portal.store.article(asked["article"]) if asked["article"] else None
     there = {line["entry"].target for _heading, lines in lists.values() for line in lines}
     return render(
@@ -76,7 +76,7 @@ def again(request: Request, sent: Form) -> Response:
     """Retry the failed ``target`` and ``article``, or without them all that failed. The next publisher run does it."""
     visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
     number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
-    log(request, "publishing.again", article or "", {"target": target, "articles": number})
+    log_change(request, "publishing.again", article or "", {"target": target, "articles": number})
     text = visit.say_number("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
     return redirect_with(request, "/publishing", text)
 
@@ -87,7 +87,7 @@ def ask(request: Request, fields: Form) -> Response:
     sent, portal = {**request.query_params, **fields}, Visit(request).portal
     target, article, wish = sent.get("target", ""), sent.get("article", ""), sent.get("wanted")
     before = ask_for(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
-    log(request, "publishing.ask", article, {"target": target, "wanted": wish})
+    log_change(request, "publishing.ask", article, {"target": target, "wanted": wish})
     query = urlencode({"target": target, "article": article, "wanted": before})
     message = _("The article waits to be published there.") if wish == "there" else _("The article waits to be taken back there.")
     undo = f"/publishing/ask?{query}" if before and before != wish else None
@@ -106,7 +106,7 @@ def trial(request: Request, visit: Here) -> Response:
     return render(request, "publishing_trial.html", target=visit.text("target"), found=found, trouble=trouble)
 
 
-def _lines(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[dict[str, Any]]:
+def _entry_rows(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[dict[str, Any]]:
     entries = portal.store.outbox.entries(asked["target"], states=states, article_id=asked["article"], limit=SHOWN)
     found = {article.id: article for article in portal.store.articles([entry.article_id for entry in entries])}
     return [{"entry": entry, "article": found.get(entry.article_id)} for entry in entries]
@@ -158,30 +158,30 @@ def save(request: Request, name: str, sent: Form) -> Response:
 @targets_router.post("/publishing/targets/{name}/drop")
 def remove(request: Request, name: str, sent: Form) -> Response:
     change = drop_entry(LIST, name, sent.get("seen") or None)
-    return apply(request, change, "publishing.remove", name, "/publishing", _("The destination %(name)s was removed."), name=name)
+    return apply_change(request, change, "publishing.remove", name, "/publishing", _("The destination %(name)s was removed."), name=name)
 
 
 def _save(request: Request, name: str | None, sent: Form) -> Response:
     """Save a destination. ``step`` try: only check it with the values of the form; nothing is written there or to the file."""
-    values = values_of([("", FIELDS)], sent)
-    values["columns"] = columns_from(values["columns"])
-    change: Change = append_entry(LIST, without_nothing(values))
+    values = parse_form([("", FIELDS)], sent)
+    values["columns"] = parse_columns(values["columns"])
+    change: Change = append_entry(LIST, without_empty(values))
     if name:  # columns no longer in the form are removed
         columns = {**dict.fromkeys(_entry(request, name).get("columns") or ()), **(values["columns"] or {})} or None
         change = set_entry(LIST, name, {**values, "columns": columns}, sent.get("seen") or None)
     try:
         if sent.get("step") == "try":
-            return _form(request, name, values, tried=_tried(request, change, str(values["name"] or "")))
+            return _form(request, name, values, tried=_rehearse(request, change, str(values["name"] or "")))
         action, logged = "publishing.change" if name else "publishing.add", {**values, "secret": "***" if values["secret"] else None}
         undo = write(request, lambda path: edit(path, change), action, values["name"] or "", logged)
     except (NewsportalError, OSError) as error:
         names = [target.name for target in config_of(request).publish]
         place = names.index(name) if name in names else len(names)
-        return _form(request, name, values, mistakes_of(request, error, LIST, place), status_of(error))
+        return _form(request, name, values, form_errors(request, error, LIST, place), status_of(error))
     return notify(request, "/publishing", _("The destination %(name)s was saved."), name=values["name"] or "", undo=undo)
 
 
-def _tried(request: Request, change: Change, name: str) -> Rehearsed:
+def _rehearse(request: Request, change: Change, name: str) -> Rehearsed:
     """Return what the destination would be sent for an invented article, with the form's values. Raises the errors of the file's check."""
     path = path_of(request)
     known = parse(changed(path.read_bytes(), change, path), path)
@@ -190,13 +190,13 @@ def _tried(request: Request, change: Change, name: str) -> Rehearsed:
         return rehearse(target, settings.name, Visit(request).portal.now())
 
 
-def columns_from(lines: list[str] | None) -> dict[str, Any] | None:
+def parse_columns(lines: list[str] | None) -> dict[str, Any] | None:
     """Parse lines of ``column: field``; braces hold a mapping as in the file. Lines without a colon are left to the check."""
     pairs = [line.partition(":") for line in lines or ()]
-    return {name.strip(): _value(field.strip()) for name, _colon, field in pairs} or None
+    return {name.strip(): _parse_value(field.strip()) for name, _colon, field in pairs} or None
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     try:
         return json.loads(text) if text.startswith("{") or text.isdecimal() else text
     except ValueError:
@@ -207,7 +207,7 @@ def _form(
     request: Request,
     name: str | None,
     values: Mapping[str, Any],
-    mistakes: Mistakes = NONE,
+    mistakes: FormErrors = NONE,
     status: int = 200,
     tried: Rehearsed | None = None,
 ) -> Response:

@@ -18,10 +18,10 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
-from newsportal.portal.access import EDIT, log, or_404, signed
+from newsportal.portal.access import EDIT, log_change, or_404, signed
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.desk.source_fields import FAMILIES, KINDS, address_of
-from newsportal.portal.desk.sources_yaml import config_of, entry, path_of, write
+from newsportal.portal.desk.source_fields import FAMILIES, KINDS, source_path
+from newsportal.portal.desk.sources_yaml import config_of, path_of, source_entry, write
 from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
 from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import base_address
@@ -40,7 +40,7 @@ from newsportal.store.results import host
 
 router = APIRouter(dependencies=EDIT)
 
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 """Sources of a list that are shown with their fields: a longer form is unreadable. The others are added all together, or not."""
 
 BOOKMARKLET = "javascript:location.href='%s/sources/new?url='+encodeURIComponent(location.href)"
@@ -65,7 +65,7 @@ def begin(request: Request, visit: Here, fields: Form) -> Response:
     text, known, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
     family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
     if text.startswith("<"):
-        return _begun(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
+        return _begin_look(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
     addresses = text.split()
     if not addresses or len(addresses) > MAX_ADDRESSES:
         fault = visit.say(MANY, number=MAX_ADDRESSES) if addresses else visit.say(NOTHING)
@@ -73,7 +73,7 @@ def begin(request: Request, visit: Here, fields: Form) -> Response:
     if wrong := next((address for address in addresses if not _is_address(address)), None):
         return _new_page(request, fields, visit.say(NO_ADDRESS, address=wrong[:100]))
     about = {"what": "new", "addresses": text, "kind": family or "", "everything": everything}
-    return _begun(request, about, lambda tell: look_at_addresses(addresses, known, tell, kind=family, everything=everything), fields)
+    return _begin_look(request, about, lambda tell: look_at_addresses(addresses, known, tell, kind=family, everything=everything), fields)
 
 
 @router.post("/sources/opml")
@@ -92,7 +92,7 @@ async def upload(request: Request) -> Response:
         large = say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_BYTES >> 20)
         return await run_in_threadpool(_new_page, request, None, None, 413 if body else 422, large if body else say("Choose a file."))
     known = config_of(request)
-    return await run_in_threadpool(_begun, request, {"what": "new"}, lambda tell: listed(body, known), FormFields())
+    return await run_in_threadpool(_begin_look, request, {"what": "new"}, lambda tell: listed(body, known), FormFields())
 
 
 def _is_address(text: str) -> bool:
@@ -105,8 +105,8 @@ def _is_address(text: str) -> bool:
 def test(request: Request, key: str) -> Response:
     """Fetch a list page and an article of the source."""
     known = config_of(request)
-    entry(request, key)
-    return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), FormFields())
+    source_entry(request, key)
+    return _begin_look(request, {"what": "test", "key": key}, lambda tell: tried(key, known), FormFields())
 
 
 def start_trial(request: Request, key: str, other: str) -> str:
@@ -142,7 +142,7 @@ def add(request: Request, id: str, fields: Form) -> Response:
     chosen = [
         (number, choice)
         for number, choice in _choices(found)
-        if str(number) in fields.getlist("take") or (rest and number >= MOST_SHOWN and choice.best)
+        if str(number) in fields.getlist("take") or (rest and number >= MAX_SHOWN and choice.best)
     ]
     if not chosen:
         return _trial_page(request, found, fields, visit.say("Choose at least one."), status=422)
@@ -153,7 +153,7 @@ def add(request: Request, id: str, fields: Form) -> Response:
     try:
         undo = write(
             request, lambda path: write_entries(path, new), "source.add", ", ".join(keys)[:500],
-            {"number": len(new), "sources": [values for _k, values in new[:MOST_SHOWN]]},
+            {"number": len(new), "sources": [values for _k, values in new[:MAX_SHOWN]]},
         )  # fmt: skip
     except SourcesError as error:
         beside = [by_field(error.problems, kind, place, visit.clock.words) for kind, place in first.items()]
@@ -167,13 +167,13 @@ def add(request: Request, id: str, fields: Form) -> Response:
     for key in keys:
         visit_soon(visit.portal.store, key, since)  # a source that existed before may have a later due time in the store
     request.app.state.pushed()
-    target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
+    target = address(source_path(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
     return redirect_with(request, target, text, undo=undo)
 
 
 def _values(number: int, choice: Choice, fields: FormFields) -> dict[str, Any]:
     """Return the values of a chosen source with the name, category and topics of the form."""
-    if number >= MOST_SHOWN:
+    if number >= MAX_SHOWN:
         return dict(choice.values)
     name, category = fields.get(f"name-{number}", "").strip(), fields.get(f"category-{number}", "").strip()
     topics = [topic for topic in fields.getlist(f"topics-{number}") if topic]
@@ -182,12 +182,12 @@ def _values(number: int, choice: Choice, fields: FormFields) -> dict[str, Any]:
     return values | ({"category": category} if category else {}) | ({"topics": topics} if topics else {})
 
 
-def _begun(request: Request, about: dict[str, Any], work: Any, fields: FormFields) -> Response:
+def _begin_look(request: Request, about: dict[str, Any], work: Any, fields: FormFields) -> Response:
     try:
         return RedirectResponse(f"/sources/looks/{begin_look(request, about, work).id}", 303)
     except TooMany:
         text = Visit(request).say(BUSY)
-        return redirect_with(request, address_of(about["key"]), text) if about["what"] == "test" else _new_page(request, fields, text, 429)
+        return redirect_with(request, source_path(about["key"]), text) if about["what"] == "test" else _new_page(request, fields, text, 429)
 
 
 def _new_page(
@@ -211,10 +211,10 @@ def _trial_page(
     visit = Visit(request)
     results: list[AddressResult] = found.found if found.about["what"] == "new" and found.found else []
     numbers = {id(choice): number for number, choice in _choices(found)}
-    shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MOST_SHOWN for choice in one.choices)]
+    shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MAX_SHOWN for choice in one.choices)]
     return render(
         request, "source_look.html" if whole else "parts/source_look.html", status, look=found, what=found.about["what"],
-        results=shown[: 2 * MOST_SHOWN], rest=max(0, len(numbers) - MOST_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
+        results=shown[: 2 * MAX_SHOWN], rest=max(0, len(numbers) - MAX_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
         faults={one.url: one.error or AlreadyThere(mask(one.url), one.there or "") for one in shown if one.error or one.there},
         failure=found.error, trials=found.found if found.about["what"] == "test" and found.found else [],
         number=lambda choice: numbers[id(choice)], typed=lambda name, usual: fields.get(name, "") if name in fields else usual,
@@ -233,7 +233,8 @@ def _choices(found: Look) -> list[tuple[int, Choice]]:
 def begin_look(request: Request, about: dict[str, Any], work: Any) -> Look:
     """Start a check of other sites. Raises ``TooMany``."""
     begun = cast(Looks, request.app.state.looks).start(owner_of(request), about, work)
-    log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about.get("addresses", ""))[:500])
+    action, thing = "source.test" if about["what"] == "test" else "source.look", about.get("key") or mask(about.get("addresses", ""))[:500]
+    log_change(request, action, thing)
     return begun
 
 
@@ -255,15 +256,15 @@ def owner_of(request: Request) -> str:
 def run(request: Request, visit: Here, key: str) -> Response:
     since = visit.portal.now()
     if visit_now(request, key) is None:
-        return notify(request, address_of(key), _("It is switched off: switch it on first."))
-    return RedirectResponse(address(address_of(key, "/run"), since=since.isoformat()), 303)
+        return notify(request, source_path(key), _("It is switched off: switch it on first."))
+    return RedirectResponse(address(source_path(key, "/run"), since=since.isoformat()), 303)
 
 
 @router.get("/sources/{key}/run")
 def state(request: Request, visit: Here, key: str) -> Response:
     """Show the progress of a visit; htmx requests the inner part every few seconds."""
-    portal, source = visit.portal, watched_as(visit, key)
-    since = moment(visit.text("since"))
+    portal, source = visit.portal, watched_source(visit, key)
+    since = parse_time(visit.text("since"))
     known = portal.store.source_state(key)
     visits = portal.store.visits.recent([key], each=1).get(key, ())
     done = known.last_run is not None and (since is None or known.last_run >= since)
@@ -272,32 +273,32 @@ def state(request: Request, visit: Here, key: str) -> Response:
     return render(
         request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
         done=done and bool(visits), visits=visits, came=came, rests=rests,
-        crawls=crawls(portal),
+        crawls=is_crawling(portal),
     )  # fmt: skip
 
 
 def visit_now(request: Request, key: str) -> datetime | None:
     """Make a source due and wake the crawl; return when it is due, ``None`` if the source is disabled."""
     visit = Visit(request)
-    if not watched_as(visit, key).enabled:
+    if not watched_source(visit, key).enabled:
         return None
     due = visit_soon(visit.portal.store, key, visit.portal.now())
-    log(request, "source.run", key)
+    log_change(request, "source.run", key)
     request.app.state.pushed()
     return due
 
 
-def crawls(portal: Portal) -> bool:
+def is_crawling(portal: Portal) -> bool:
     """Return whether a crawl or worker is running that visits due sources."""
     return portal.crawls or bool(portal.queues and portal.queues().workers)
 
 
-def watched_as(visit: Visit, key: str) -> Watched:
+def watched_source(visit: Visit, key: str) -> Watched:
     """Return the source or search engine with this key. Raises 404."""
     return or_404(next((one for one in visit.portal.sources if one.key == key), None))
 
 
-def moment(text: str | None) -> datetime | None:
+def parse_time(text: str | None) -> datetime | None:
     """Parse an aware time in a URL; ``None`` for anything else."""
     try:
         found = datetime.fromisoformat((text or "").replace(" ", "+"))

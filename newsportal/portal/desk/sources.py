@@ -16,8 +16,8 @@ from fastapi import APIRouter, Request, Response
 from newsportal.messages import Message
 from newsportal.portal.access import EDIT, WATCH
 from newsportal.portal.context import Here, Portal, ThisPortal, Visit
-from newsportal.portal.desk.source_fields import FAMILIES, KINDS, number_of
-from newsportal.portal.desk.sources_yaml import apply, config_of, entry
+from newsportal.portal.desk.source_fields import FAMILIES, KINDS, parse_number
+from newsportal.portal.desk.sources_yaml import apply_change, config_of, source_entry
 from newsportal.portal.language import _
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
@@ -64,7 +64,7 @@ class Filter:
             return True
         source = portal.by_key.get(one.source.key)
         belongs = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
-        said = " ".join((one.source.key, one.source.name, addresses(source), *belongs)).lower()
+        said = " ".join((one.source.key, one.source.name, source_urls(source), *belongs)).lower()
         return all(word in said for word in self.words.lower().split())
 
 
@@ -92,7 +92,7 @@ def _family(one: Judged) -> str:
     return one.source.key.partition(":")[0]
 
 
-def addresses(source: Source | None) -> str:
+def source_urls(source: Source | None) -> str:
     """Return the URLs that are fetched for a source, without their secrets."""
     url = getattr(source, "url", None)
     told: Sequence[str] = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
@@ -104,18 +104,18 @@ def _row(one: Judged, visit: Visit) -> dict[str, object]:
     source = visit.portal.by_key.get(one.source.key)
     kind = KINDS.get(FAMILIES.get(_family(one), ""), "")
     return {
-        "judged": one, **in_words(one, visit), "line": line(one.days), "total": sum(one.days),
-        "kind": visit.say(kind) if kind else _family(one), "address": addresses(source), "editable": source is not None,
+        "judged": one, **health_texts(one, visit), "line": bar_chart_path(one.days), "total": sum(one.days),
+        "kind": visit.say(kind) if kind else _family(one), "address": source_urls(source), "editable": source is not None,
     }  # fmt: skip
 
 
-def in_words(one: Judged, visit: Visit) -> dict[str, str | None]:
+def health_texts(one: Judged, visit: Visit) -> dict[str, str | None]:
     """Return the state of a source, the reason and the remedy, in the reader's language."""
     says, health, remedy = visit.clock.says, one.health, one.health.remedy()
     return {"state": says(Message(f"state.{health.state}")), "reason": says(health.reason()), "remedy": says(remedy) if remedy else None}
 
 
-def line(days: Sequence[int]) -> str:
+def bar_chart_path(days: Sequence[int]) -> str:
     """Return an SVG path of bars, one per day, scaled to the largest; days without entries have none."""
     most = max(days, default=0)
     tall = [max(1, round(HEIGHT * number / most)) if number else 0 for number in days] if most else []
@@ -170,13 +170,13 @@ def schedule(request: Request) -> Response:
 @router.post("/schedule/{key}", dependencies=EDIT)
 def reschedule(request: Request, key: str, fields: Form) -> Response:
     """Give a source its own interval or hours, or return it to the schedule."""
-    found = entry(request, key)
+    found = source_entry(request, key)
     back = address("/schedule", q=fields.get("q", ""), page=fields.get("page", ""))
-    values: dict[str, Any] = {"interval": number_of(minutes) if (minutes := fields.get("interval", "").strip()) else None}
+    values: dict[str, Any] = {"interval": parse_number(minutes) if (minutes := fields.get("interval", "").strip()) else None}
     if hasattr(found.source, "hours"):
         values["hours"] = fields.get("hours", "").strip() or None
     change, text = set_entry(found.kind, found.source.name, values), _("The schedule of %(name)s was changed.")
-    return apply(request, change, "source.schedule", key, back, text, values, name=found.source.name)
+    return apply_change(request, change, "source.schedule", key, back, text, values, name=found.source.name)
 
 
 def _planned_row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _planned_row(found: Visited, planned: Planned, visit: Visit, now: datetime) 
         "kind": visit.say(KINDS[FAMILIES[family]]) if editable else family, "policy": visit.say(POLICIES[planned.policy]),
         "cells": cells(planned.expected, on, now.hour), "editable": editable,
         "interval": f"{source.interval:g}" if getattr(source, "interval", None) else "",
-        "hours": spans(hours) if hours and len(hours) < HOURS else "", "has_hours": hours is not None,
+        "hours": hour_ranges(hours) if hours and len(hours) < HOURS else "", "has_hours": hours is not None,
         "total": sum(planned.expected) if planned.expected is not None else None,
     }  # fmt: skip
 
@@ -202,7 +202,7 @@ def cells(expected: Sequence[float] | None, on: frozenset[int], first: int) -> t
     return tuple(Cell(hour, hour * CELL_WIDTH, shades.get(hour, 0), hour in on, by_hour.get(hour)) for hour in range(HOURS))
 
 
-def spans(hours: Sequence[int]) -> str:
+def hour_ranges(hours: Sequence[int]) -> str:
     """Return ``6-9,18-23`` for sorted hours."""
     runs = [[hour for _, hour in run] for _, run in groupby(enumerate(hours), lambda placed: placed[1] - placed[0])]
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
@@ -213,7 +213,7 @@ SECONDS = 3600.0
 SUGGESTED = 30
 
 
-class Suggesting:
+class SuggestionCache:
     """Suggestions of sources, at most ``SECONDS`` old. Thread-safe; one thread at a time counts."""
 
     def __init__(self, store: Store, sources: Sources) -> None:
@@ -241,7 +241,7 @@ class Suggesting:
 
 @router.get("/suggestions", dependencies=WATCH)
 def suggestions(request: Request) -> Response:
-    suggesting: Suggesting = request.app.state.suggesting
+    suggesting: SuggestionCache = request.app.state.suggesting
     return render(request, "suggestions.html", suggestions=suggesting.suggestions())
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.access import ADMINISTER, EDIT, log, may, or_404
+from newsportal.portal.access import ADMINISTER, EDIT, log_change, may, or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.language import _
@@ -50,7 +50,7 @@ def path_of(request: Request) -> Path:
     return or_404(config_of(request).path)
 
 
-def entry(request: Request, key: str) -> Entry:
+def source_entry(request: Request, key: str) -> Entry:
     """Return the source with this key, such as ``feed:NAME``. Raises 404."""
     kind = or_404(FAMILIES.get(key.partition(":")[0]))
     source = or_404(next((one for one in config_of(request).find(key) if one.key == key), None))
@@ -71,7 +71,7 @@ def write(
     after = change(path)
     if after.replaced is None:
         return None
-    log(request, action, thing, masked(details))
+    log_change(request, action, thing, mask_values(details))
     request.app.state.reloading.look()
     return f"/sources/undo/{after.replaced}/{after}"
 
@@ -80,7 +80,7 @@ EDITORS_KEYS: Final = frozenset({*FAMILIES.values(), "topics", "categories"})
 """The keys that editors may change. All others (stores, readers' access, allowed requests, publishing) are for administrators."""
 
 
-def restored(request: Request, version: Version, seen: str | None, action: str) -> str | None:
+def restore_version(request: Request, version: Version, seen: str | None, action: str) -> str | None:
     """Restore an earlier version of the file. Raises the errors of ``go_back``: ``OtherKeys`` if it would change more than the user may.
 
     Of two simultaneous requests (such as a double click) the second finds it done and raises no conflict.
@@ -94,14 +94,14 @@ def restored(request: Request, version: Version, seen: str | None, action: str) 
         return None
 
 
-GONE: Final = _("It is gone: somebody has removed it meanwhile.")
-ELSEWHERE: Final = _("sources.yaml was changed since; look at its earlier versions.")
-CANNOT: Final = _("sources.yaml cannot be written: %(why)s")
-OTHERS: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
+ENTRY_DELETED: Final = _("It is gone: somebody has removed it meanwhile.")
+FILE_CHANGED: Final = _("sources.yaml was changed since; look at its earlier versions.")
+NOT_WRITABLE: Final = _("sources.yaml cannot be written: %(why)s")
+ADMINISTRATORS_ONLY: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
 
 MOST_PROBLEMS: Final = 3  # problems shown: a wrong interval is reported for each source
 
-NOT_WRITTEN: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoVersion, OSError)
+WRITE_ERRORS: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoVersion, OSError)
 """Errors of a change after which nothing was written."""
 
 
@@ -112,10 +112,10 @@ def failure_of(request: Request, error: Exception) -> str:
         problems = list(dict.fromkeys(worded(problem, visit.clock.words) for problem in error.problems))
         return " ".join((visit.say("Nothing was changed."), *problems[:MOST_PROBLEMS]))
     if isinstance(error, OSError):
-        return visit.say(CANNOT, why=error.strerror or error)
+        return visit.say(NOT_WRITABLE, why=error.strerror or error)
     if isinstance(error, OtherKeys):
-        return visit.say(OTHERS, keys=", ".join(error.keys))
-    return visit.say(GONE if isinstance(error, NoEntry) else ELSEWHERE)
+        return visit.say(ADMINISTRATORS_ONLY, keys=", ".join(error.keys))
+    return visit.say(ENTRY_DELETED if isinstance(error, NoEntry) else FILE_CHANGED)
 
 
 def status_of(error: Exception) -> int:
@@ -123,25 +123,25 @@ def status_of(error: Exception) -> int:
     return 422 if isinstance(error, SourcesError | NameTaken) else 503 if isinstance(error, OSError) else 409
 
 
-def apply(
+def apply_change(
     request: Request, change: Change, action: str, thing: str, target: str, text: str, details: Mapping[str, Any] | None = None,
     **params: object,
 ) -> Response:  # fmt: skip
     """Make ``change`` and redirect to ``target``, which shows ``text`` (with its ``params``) or why nothing was written."""
     try:
         undo = write(request, lambda path: edit(path, change), action, thing, details)
-    except NOT_WRITTEN as error:
+    except WRITE_ERRORS as error:
         return redirect_with(request, target, failure_of(request, error))
     return notify(request, target, text, undo=undo, **params)
 
 
-def masked(value: Any) -> Any:
+def mask_values(value: Any) -> Any:
     """Return JSON values for the log: passwords and tokens in URLs are replaced by ``***``."""
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, Mapping):
-        return {name: masked(item) for name, item in value.items()}
-    return [masked(item) for item in value] if isinstance(value, list | tuple) else value
+        return {name: mask_values(item) for name, item in value.items()}
+    return [mask_values(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 router = APIRouter(dependencies=EDIT)
@@ -163,7 +163,7 @@ class DiffLine:
 
 
 @router.get("/sources/file", dependencies=ADMINISTER)
-def whole(request: Request) -> Response:
+def edit_file(request: Request) -> Response:
     content = _content(request)
     return _editor(request, content.decode("utf-8", "replace"), digest_of(content))
 
@@ -188,7 +188,7 @@ def save(request: Request, fields: Form) -> Response:
 
 
 @router.get("/sources/versions")
-def earlier(request: Request) -> Response:
+def list_versions(request: Request) -> Response:
     path = path_of(request).resolve()
     return render(request, "sources_versions.html", versions=versions(path), file=path, diff=None, version=None)
 
@@ -210,7 +210,7 @@ def version(request: Request, id: str) -> Response:
 def restore(request: Request, id: str, fields: Form) -> Response:
     found = or_404(next((one for one in versions(path_of(request).resolve()) if one.id == id), None))
     try:
-        undo = restored(request, found, fields.get("seen", ""), "sources.restore")
+        undo = restore_version(request, found, fields.get("seen", ""), "sources.restore")
     except SourcesError as error:
         return notify(request, "/sources/versions", _("That version would not load: %(why)s"), why=error.problems[0])
     except (NewsportalError, OSError) as error:

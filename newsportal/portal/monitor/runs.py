@@ -15,9 +15,9 @@ from newsportal.errors import NewsportalError
 from newsportal.items.report import COUNTERS, Run
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
-from newsportal.portal.access import EDIT, WATCH, log, or_404
+from newsportal.portal.access import EDIT, WATCH, log_change, or_404
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.desk.source_fields import KINDS, address_of
+from newsportal.portal.desk.source_fields import KINDS, source_path
 from newsportal.portal.language import _
 from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, line, running_crawls
 from newsportal.portal.monitor.queues import Way
@@ -93,7 +93,7 @@ def monitor(request: Request, visit: Here) -> Response:
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
     return part(
         request, visit, "/monitor", "figures", days=days, ranges=RANGES, figures=counted, bars=bars(counted.series) if counted else (),
-        curve=line(counted.growth) if counted else "", source_page=lambda key: address_of(key) if key in visit.portal.by_key else None,
+        curve=line(counted.growth) if counted else "", source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
     )  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def aside(request: Request, fields: Form) -> Response:
         number = settle(way)
     except NewsportalError as error:
         return notify(request, "/monitor/queues", _("The queue of requests cannot be reached: %(why)s"), why=error)
-    log(request, f"queue.{way}", "", {"requests": number})
+    log_change(request, f"queue.{way}", "", {"requests": number})
     text = _("%(number)s requests wait anew.") if way == "again" else _("%(number)s requests were forgotten.")
     return notify(request, "/monitor/queues", text, number=number)
 

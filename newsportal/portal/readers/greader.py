@@ -12,7 +12,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from newsportal.portal.access import KEEP, ApiError, address_of, api_error_for, log, may, or_404
+from newsportal.portal.access import KEEP, ApiError, address_of, api_error_for, log_change, may, or_404
 from newsportal.portal.api.sources import NewSource, create
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import (
@@ -205,11 +205,11 @@ def edit_subscription(request: Request, visit: Here, sent: Form) -> Response:
         raise ApiError(404, "no-subscription", "There is no such subscription.", "See subscription/list.")
     elif known.kind == "search" and action == "unsubscribe":
         streams.accounts.searches.remove(streams.person, known.key)
-        log(request, "search.remove", known.key, {"name": known.title})
+        log_change(request, "search.remove", known.key, {"name": known.title})
     elif known.kind == "search" and action == "edit" and sent.get("t"):
         with api_error_for(SearchNotSaved, status=400, code="no-name"):
             streams.accounts.searches.rename(streams.person, known.key, sent["t"])
-        log(request, "search.rename", known.key, {"name": sent["t"]})
+        log_change(request, "search.rename", known.key, {"name": sent["t"]})
     elif action != "subscribe":
         raise ApiError(403, "not-allowed", "Topics and sources are the same for all readers.", "Editors change them on the desk.")
     return PlainTextResponse("OK")

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from newsportal.items import content_id
-from newsportal.portal.account.marks import mine, there
-from newsportal.portal.context import MOST_DIGITS, Visit
+from newsportal.portal.account.marks import accounts_and_person, existing_stories
+from newsportal.portal.context import MAX_DIGITS, Visit
 from newsportal.portal.language import _, translations
 from newsportal.portal.reading.feeds import base_address, feed_addresses
 from newsportal.portal.reading.search import feed_of
@@ -60,7 +60,7 @@ class Subscriptions:
     @cached_property
     def searches(self) -> dict[str, Search]:
         """Saved searches by id."""
-        accounts, person = mine(self._visit)
+        accounts, person = accounts_and_person(self._visit)
         return {search.id: search for search in accounts.searches.of(person)}
 
     @cached_property
@@ -145,7 +145,7 @@ def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:
 
 def parse_moment(said: str | None) -> datetime | None:
     """Parse a time in seconds, milliseconds, microseconds or nanoseconds since 1970, chosen by the number of digits; None if invalid."""
-    if not said or not (said.isascii() and said.isdecimal()) or len(said) > MOST_DIGITS + 1:
+    if not said or not (said.isascii() and said.isdecimal()) or len(said) > MAX_DIGITS + 1:
         return None
     digits, number = len(said), int(said)
     scale = 1 if digits <= 11 else 10**3 if digits <= 14 else 10**6 if digits <= 17 else 10**9
@@ -158,7 +158,7 @@ class Streams:
     def __init__(self, visit: Visit) -> None:
         self._visit, self.subscriptions = visit, Subscriptions(visit)
         self._portal = visit.portal
-        self.accounts, self.person = mine(visit)
+        self.accounts, self.person = accounts_and_person(visit)
 
     def read(self, stream: Stream, asked: StreamQuery) -> tuple[list[Story], str | None]:
         """Return a page of the stream and the cursor of the next one (None: there is none)."""
@@ -250,7 +250,7 @@ class Streams:
 
     def mark(self, stories: Sequence[str], *, read: bool | None = None, starred: bool | None = None) -> None:
         """Mark stories as read or starred. Unknown ids are ignored. Raises ``TooManyStarred``."""
-        ids, now = [story.id for story in there(self._visit, list(stories))], self._portal.now()
+        ids, now = [story.id for story in existing_stories(self._visit, list(stories))], self._portal.now()
         if read is not None:
             self.accounts.marks.set_read(self.person, ids, read, now=now)
         for id in ids if starred is not None else ():

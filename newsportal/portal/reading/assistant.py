@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.portal.access import KEEP, log, or_404
+from newsportal.portal.access import KEEP, log_change, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import redirect_with
@@ -77,7 +77,7 @@ def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> Stored
     if not visit.portal.store.assistant.answers([task.key]) and not visit.portal.assistant_pace.allows(visit.signed_in.person.id):
         raise HTTPException(429)
     answer = AssistantClient(visit.portal.store, visit.portal.config).ask(task, visit.portal.now())
-    log(visit.request, "assistant.ask", thing, {"do": purpose})
+    log_change(visit.request, "assistant.ask", thing, {"do": purpose})
     return answer
 
 
