@@ -82,6 +82,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """What was collected, ten thousand tests, stays to the end; to look through it for garbage would take a second each time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000)  # with Python's 700, a tenth of the tests' processor time is the search for cycles
     gc.enable()
 
 

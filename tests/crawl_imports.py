@@ -72,4 +72,5 @@ with warnings.catch_warnings():
     compute()
 gc.collect()
 gc.freeze()
+gc.set_threshold(10_000)  # commands live for seconds
 gc.enable()

@@ -1,7 +1,7 @@
 """A Scrapy add-on that turns ``sources.yaml`` into settings, so that ``scrapy crawl``, scrapyd and ``newsportal crawl`` agree.
 
-What the file says stands above ``newsportal.settings`` and below the command line (``-s``). Our items, as ``itemadapter`` (exports, other
-people's pipelines) sees them.
+The file overrides ``newsportal.settings`` and is overridden by the command line (``-s``). Also registers the items with ``itemadapter``,
+for feed exports and third-party pipelines.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ABOVE_PROJECT = 25  # Scrapy's priorities: project 20, spider 30, command line 40
-UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}  # in replay there is no server
+UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}  # a replay contacts no server
 
 SWITCHED: Final = {
     "COOKIES_ENABLED": ("DOWNLOADER_MIDDLEWARES_BASE", "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"),  # imports tldextract
@@ -40,18 +40,18 @@ SWITCHED: Final = {
 }  # Switch -> what it is for: 200 modules, a tenth of a crawl's start. Scrapy imports what is named, even where the place is None
 
 COMMANDS: Final = "scrapy.commands."
-REFUSED: Final = frozenset({401, 403})  # statuses of a site that does not take a sign-in
+REFUSED: Final = frozenset({401, 403})  # statuses of a site that rejects the credentials
 
 BENCH: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **UNHURRIED}  # Scrapy's own server on this machine
 
 INTERNAL: Final = frozenset(
     "link page identity keys decision wrapped extraction topic_marks canonical later listed last_page looked weight failure".split()
 )
-"""What the stages need of an item, and nobody else."""
+"""Fields of items for internal use by the stages."""
 
 
 class SourcesAddon:
-    """Loads the file that ``NEWSPORTAL_SOURCES`` names (setting, environment), else a deployed egg's, else the nearest ``sources.yaml``."""
+    """Loads the file of ``NEWSPORTAL_SOURCES`` (setting, environment), else a deployed egg's, else the nearest ``sources.yaml``."""
 
     sources: Sources
     spider: type[Spider] | None = None
@@ -63,7 +63,7 @@ class SourcesAddon:
         return addon
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Raises ``SourcesError`` with every mistake of the file."""
+        """Raises ``SourcesError`` with every error in the file."""
         path = settings.get("NEWSPORTAL_SOURCES")
         deployed = not path and settings.getbool("NEWSPORTAL_PACKAGED_SOURCES") and not os.environ.get(VARIABLE)
         self.sources = packaged() if deployed else load(Path(path) if path else None)
@@ -86,12 +86,12 @@ class SourcesAddon:
 
 
 def is_single_page(spider: type[Spider]) -> bool:
-    """Whether a command of Scrapy that reads single pages (``parse``, ``check``, ``fetch``, ``shell``) has replaced the spider's start."""
+    """Return whether a Scrapy command for single pages (``parse``, ``check``, ``fetch``, ``shell``) replaced the spider's ``start``."""
     return issubclass(spider, DefaultSpider) or str(getattr(spider.start, "__module__", "")).startswith(COMMANDS)
 
 
 def read_single_pages(settings: BaseSettings) -> None:
-    """Nothing that waits for a crawl is taken, nothing waits for the next one, and no run is reported."""
+    """Leave the crawl's queue untouched, and report no run."""
     settings.set("SCHEDULER", "scrapy.core.scheduler.Scheduler", priority=ABOVE_PROJECT)
     settings.set("NEWSPORTAL_EXTRACTION_PROCESSES", 0, priority=ABOVE_PROJECT)
     extensions = {**settings.getdict("EXTENSIONS"), "newsportal.crawl.extensions.RunReport": None}
@@ -99,7 +99,7 @@ def read_single_pages(settings: BaseSettings) -> None:
 
 
 def scrapy_settings(sources: Sources) -> dict[str, Any]:
-    """The Scrapy settings that ``sources.yaml`` decides."""
+    """Return the Scrapy settings that ``sources.yaml`` determines."""
     polite = sources.politeness
     found: dict[str, Any] = {
         "DOWNLOAD_DELAY": polite.delay,
@@ -124,7 +124,7 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
 
 
 class CrawlerComponent:
-    """A component that is made of its crawler alone."""
+    """A component constructed from its crawler alone."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -135,7 +135,7 @@ class CrawlerComponent:
 
 
 class SignIns:
-    """The sign-ins of the sources of one crawl: put on where a request goes out, so that queue, log and archive never have them."""
+    """Credentials of the sources of one crawl, added just before a request is sent, so that queue, log and archive never contain them."""
 
     def __init__(self, crawler: Crawler) -> None:
         addon = crawler.get_addon(SourcesAddon)
@@ -143,19 +143,19 @@ class SignIns:
         self._sources = {source.key: source for source in found if isinstance(source, Place) and source.signs_in}
 
     def headers_of(self, request: Request) -> dict[str, str]:
-        """The headers that only this request may have; empty for one of another source, or to another host than its source's."""
+        """Return the credential headers of this request; empty for other sources and other hosts than its source's."""
         source = self._sources.get(str(request.meta.get("source")))
         return source.sign_in(request.url) if source is not None else {}
 
     def is_refused(self, request: Request, response: Response, reason: str | None) -> bool:
-        """Whether the site does not take the sign-in any more: it says so, or shows the page to sign in (``reason`` ``login``)."""
+        """Return whether the site rejects the credentials, by its status or by a login page (``reason`` ``login``)."""
         asked = response.status in REFUSED and bool(self.headers_of(request))
         return asked or (reason == "login" and request.meta.get("source") in self._sources)
 
 
 class NewsItemAdapter(AdapterInterface):
-    """Articles, threads and photo stories, which our own stages replace, for they are frozen; here a field is set in place. ``source``
-    names the source; ``image_urls`` is what Scrapy's ``ImagesPipeline`` downloads."""
+    """Adapter of articles, threads and photo stories. Our stages replace these frozen items; here a field is set in place. ``source`` is
+    the key of the source; ``image_urls`` is what Scrapy's ``ImagesPipeline`` downloads."""
 
     @classmethod
     def is_item_class(cls, item_class: type) -> bool:
@@ -190,11 +190,11 @@ class NewsItemAdapter(AdapterInterface):
 
 
 def fields_of(item_class: type) -> list[str]:
-    """The public fields of the class itself."""
+    """Return the public fields of an item class."""
     return [field.name for field in fields(item_class) if field.name not in INTERNAL]
 
 
 def register() -> None:
-    """Let ``itemadapter`` know our items; may be called again."""
+    """Register the items with ``itemadapter``; idempotent."""
     if NewsItemAdapter not in ItemAdapter.ADAPTER_CLASSES:
         ItemAdapter.ADAPTER_CLASSES = (NewsItemAdapter, *ItemAdapter.ADAPTER_CLASSES)

@@ -1,4 +1,4 @@
-"""Reads the pages of articles: the source's own rule, the extractor with what is known of the site, and the pager, of one parse."""
+"""Read article pages: the source's own rule, the extractor with the site's learned lines, and the pager, from one parse of the page."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PageReader:
-    """How the pages of a source are read: values that any process may have."""
+    """The settings for reading pages of a source; plain values that can be sent to another process."""
 
     extract: Extract
     rule: ArticleRule | None = None
 
     def first(self, article: Article) -> PageRead:
-        """As :meth:`ArticleReader.first`."""
         read = self._page(article, article.page) if article.page else _carried(article)
         if not (article.title or read.found.title or article.link.title):
             raise NotApplicable("no-title")
@@ -40,7 +39,6 @@ class PageReader:
         return read
 
     def further(self, link: Link, page: Page) -> PageRead:
-        """As :meth:`ArticleReader.further`."""
         document = dom.document(page)
         read = self._read(document, replace(link, summary=None, content=None), page.fetched)
         return _ruled(read, self._wrapped(document, page.fetched))
@@ -49,7 +47,7 @@ class PageReader:
         return None if self.rule is None else apply(self.rule, document, fetched)
 
     def _read(self, document: dom.Document, link: Link, fetched: datetime) -> PageRead:
-        """The extraction and the pager. The pages of a thread are other people's posts."""
+        """Return the extraction and the pager. Threads are not followed: their further pages hold other people's posts."""
         pager = Pager((document.url,)) if is_thread(document.url) else find_pager(document)
         return PageRead(document.url, self.extract(document, link, fetched), pager)
 
@@ -64,14 +62,14 @@ class PageReader:
                 raise
             read = _carried(article)
         else:
-            if isinstance(self.extract, Best) and read.pager.first is None:  # a later page may repeat what its first page says: no witness
+            if isinstance(self.extract, Best) and read.pager.first is None:  # later pages may repeat the first one's text: not learned
                 self.extract.learn(document, article.link, page.fetched, read.found)
         return _ruled(read, article.wrapped or self._wrapped(document, page.fetched))
 
 
 class ArticleReader:
-    """Blocking; may be called from several threads. ``call(function, *args)`` runs what works on one page: in place, or in a process
-    (:mod:`newsportal.crawl.reader_pool`). Methods that keep more than lines of a site's pages read in place."""
+    """Blocking, thread-safe. ``call(function, *args)`` runs work on a single page in place or in another process
+    (:mod:`newsportal.crawl.reader_pool`). Extractors that learn more than the lines of a site's pages run in place."""
 
     def __init__(self, sources: Sources, sites: SiteMemory, call: Callable[..., Any] = lambda function, *args: function(*args)) -> None:
         places = [source for source in sources.all() if isinstance(source, ArticlePlace)]
@@ -83,19 +81,19 @@ class ArticleReader:
         self._usual = sites.extractor(sources.extractor.method, sources.extractor.options)
 
     def first(self, article: Article) -> PageRead:
-        """An article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
+        """Read an article's page, or its feed entry's text. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
         return self._read(article.source, (article.page or article).url, PageReader.first, article)
 
     def further(self, link: Link, page: Page) -> PageRead:
-        """A further page: the link's words are the first page's. Raises ``NotApplicable``."""
+        """Read a further page; the link's summary and content belong to the first. Raises ``NotApplicable``."""
         return self._read(link.source, page.url, PageReader.further, link, page)
 
     def has_rule(self, article: Article) -> bool:
-        """Whether the source's own rule is to be applied to the article's page, and was not."""
+        """Return whether the source has a rule that was not yet applied to the article's page."""
         return article.wrapped is None and article.page is not None and article.source in self._rules
 
     def wrapped(self, article: Article) -> Extraction:
-        """What the source's own rule finds on the article's page, where it :meth:`has_rule`."""
+        """Apply the source's rule to the article's page; requires :meth:`has_rule`."""
         found: Extraction = self._call(apply_rule, self._rules[article.source], article.page)
         return found
 
@@ -117,7 +115,7 @@ class ArticleReader:
 def _read_of_site(
     read: Callable[..., PageRead], pages: Mapping[str, PageLines], rule: ArticleRule | None, url: str, *given: Any
 ) -> tuple[PageRead, PageLines | None]:
-    """What was read, with what is known of other ``pages`` of the site; and the lines of this one, if it may be a witness for others."""
+    """Return the extraction, given the lines of other ``pages`` of the site, and the lines of this page if they changed."""
     best = Best()
     for page, lines in pages.items():
         best.knowledge.remember(page, lines)
@@ -134,7 +132,7 @@ def _carried(article: Article) -> PageRead:
 
 
 def _ruled(read: PageRead, rule: Extraction | None) -> PageRead:
-    """What the rule found of text and title comes before what was found without."""
+    """Let the rule's text and title take precedence over those of the extractor."""
     if rule is None:
         return read
     found = read.found

@@ -1,4 +1,4 @@
-"""What is left alone for a while: hosts that ask for it (Retry-After), and links whose pages hang in the browser."""
+"""Pauses: hosts that send Retry-After, and links whose pages hang in the browser."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from newsportal.messages import Message
 if TYPE_CHECKING:
     from newsportal.crawl.link_tracker import LinkTracker
 
-HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})  # may be the page's own doing
-MOST: Final = 3  # runs in which a page hangs. Chosen: a machine may be busy twice.
-PAUSE: Final = timedelta(days=7)  # then it is asked for once more, if a list still names it: the site may have mended it
+HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})  # may be caused by the page itself
+MOST: Final = 3  # runs in which a page hangs before it is paused. Chosen: a machine may be overloaded twice.
+PAUSE: Final = timedelta(days=7)  # then it is tried once more if it is still listed: the site may have fixed it
 
 FORGOTTEN: Final = 4 * PAUSE
-REMEMBERED: Final = 1000  # pages of a source; those that hung longest ago are forgotten first
-Hung = Mapping[str, tuple[int, str]]  # hash of a link's name → in how many runs its page hung, and when last (ISO 8601)
+REMEMBERED: Final = 1000  # pages per source; those that hung longest ago are forgotten first
+Hung = Mapping[str, tuple[int, str]]  # hash of a link's name → number of runs in which its page hung, and the time of the last (ISO 8601)
 
 
 def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
-    """``hung`` after a run in which the pages of these names hung."""
+    """Return ``hung`` after a run in which the pages of these names hung."""
     added = {content_id(name): (hung.get(content_id(name), (0, ""))[0] + 1, now.isoformat()) for name in names}
     recent = {id: last for id, last in hung.items() if now - datetime.fromisoformat(last[1]) < FORGOTTEN} | added
     latest = sorted(recent, key=lambda id: (recent[id][1], id), reverse=True)[:REMEMBERED]
@@ -33,13 +33,13 @@ def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
 
 
 def given_up(hung: Hung, names: Collection[str], now: datetime) -> set[str]:
-    """Those of these names that are left alone."""
+    """Return those of these names that are paused."""
     found = {name: hung.get(content_id(name), (0, "")) for name in names}
     return {name for name, (runs, last) in found.items() if runs >= MOST and now - datetime.fromisoformat(last) < PAUSE}
 
 
 async def paused(tracker: LinkTracker, links: Sequence[Link]) -> set[str]:
-    """The names of those links that are left alone for a while. Raises ``StoreError``."""
+    """Return the names of paused links. Raises ``StoreError``."""
     found: set[str] = set()
     sources = tracker.sources
     for source in {link.source for link in links} & {source.key for source in sources.all() if getattr(source, "render", False)}:
@@ -49,7 +49,7 @@ async def paused(tracker: LinkTracker, links: Sequence[Link]) -> set[str]:
 
 
 async def hangs_again(tracker: LinkTracker, link: Link) -> bool:
-    """``link``'s page hung in this run: whether it is left alone from now on. Counted when the run ends."""
+    """Record that ``link``'s page hung in this run; return whether it is paused from now on. Saved when the run ends."""
     name, now = name_of(link), datetime.now(UTC)
     tracker.hung[link.source].add(name)
     try:
@@ -62,14 +62,14 @@ async def hangs_again(tracker: LinkTracker, link: Link) -> bool:
     return over
 
 
-PAGES: Final = 3  # in a row; two broken pages may follow each other, a host that is down costs two requests more
-MOST_HOSTS: Final = 10_000  # hosts that are remembered; those whose last word is oldest are forgotten first
-LONGEST: Final = 86_400.0  # seconds. No host is left alone for longer (schedule.freshness.MAX_WAIT).
+PAGES: Final = 3  # successive pages with 503: two broken pages may follow each other; a host that is down costs two more requests
+MOST_HOSTS: Final = 10_000  # hosts remembered; the one that answered longest ago is forgotten first
+LONGEST: Final = 86_400.0  # seconds: the longest pause of a host (schedule.freshness.MAX_WAIT)
 
 
 @dataclass(slots=True)
 class _HostPauses:
-    """``busy``: page that answered 503 → until when. ``until``: the end of the host's last pause, which took ``seconds``."""
+    """``busy``: URL that returned 503 → end of its Retry-After. ``until``: the end of the host's last pause of ``seconds``."""
 
     busy: dict[str, float] = field(default_factory=dict)
     until: float = 0.0
@@ -77,7 +77,7 @@ class _HostPauses:
 
 
 class RetryAfter:
-    """When each host asks to be left alone."""
+    """Pauses of hosts by their Retry-After."""
 
     def __init__(self) -> None:
         self._pauses: dict[str, _HostPauses] = {}
@@ -86,8 +86,8 @@ class RetryAfter:
         self._pauses.pop(host, None)
 
     def pause_for(self, host: str, url: str, status: int, seconds: float, now: float) -> float | None:
-        """``url`` answered 429 or 503 and asks to wait: for how long to leave the host alone (``None``: the page alone is meant). One
-        that asks once more after a rest gets at least twice as long, lest a short one be repeated for ever."""
+        """Return the seconds to pause the host after ``url`` returned 429 or 503 with Retry-After; ``None`` to pause only the page. A host
+        that sends it again after a pause is paused at least twice as long, so that short pauses do not repeat forever."""
         pauses = self._pauses[host] = self._pauses.pop(host, _HostPauses())
         if len(self._pauses) > MOST_HOSTS:
             del self._pauses[next(iter(self._pauses))]
@@ -95,7 +95,7 @@ class RetryAfter:
             pauses.busy = {page: until for page, until in pauses.busy.items() if until > now} | {url: now + seconds}
             if len(pauses.busy) < PAGES and not pauses.until:
                 return None
-            seconds = min(pauses.busy.values()) - now  # as long as all of them ask
+            seconds = min(pauses.busy.values()) - now  # the shortest remaining wait: the time for which all of these pages ask
             pauses.busy = {}
         if pauses.until and now >= pauses.until:
             seconds = min(max(seconds, 2 * pauses.seconds), LONGEST)

@@ -1,4 +1,4 @@
-"""The run report while a spider runs and at its end (in the store for the portal, in the log for people), and a crawl's threads."""
+"""Scrapy extensions: the run report, saved during a run and at its end and logged as a table, and the threads of a crawl."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ from newsportal.logs import CONTEXT, warned
 
 logger = logging.getLogger(__name__)
 
-SAVE_EVERY = 5.0  # seconds between savings of a running report, so that the portal shows a crawl at work
-DAY = timedelta(days=1)  # the length of a report of a worker that stays
+SAVE_EVERY = 5.0  # seconds between saves of a running report, so that the portal shows the progress of a crawl
+DAY = timedelta(days=1)  # period covered by one report of a permanent worker
 WORKERS = 2
-"""Threads that read pages and ask the store. They take turns with each other and with the downloads anyway (Python's global lock): six of
-them, asyncio's number on two cores, take more of the processor's time for the same work. A second one goes on while the first waits for
-a disk."""
+"""Threads that read pages and query the store. They compete with each other and the downloads for Python's global lock: six of them,
+asyncio's default on two cores, use more CPU time for the same work. A second one runs while the first waits for a disk."""
 
 
 class Workers:
-    """Gives ``asyncio.to_thread`` as many threads as are of use, and the crawl the processes that read its pages."""
+    """Limit the threads of ``asyncio.to_thread`` to a useful number, and start the processes that read pages."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -47,13 +46,13 @@ class Workers:
 
 
 def begun(spider: str, given: str | None = None) -> Run:
-    """A report that begins now, under an id of its own."""
+    """Return a new report that begins now, with a unique id."""
     started = utcnow()
     return Run(id=f"{started:%Y%m%d-%H%M%S}-{given or content_id(started.isoformat())[:8]}-{spider}", started=started, spiders=(spider,))
 
 
 class RunReport:
-    """Saves the report of one spider's run under one id, from its start to its end."""
+    """Save the report of one spider's run under one id, from its start to its end."""
 
     def __init__(self, tracker: LinkTracker, run: Run, *, daily: bool = False) -> None:
         self.tracker = tracker
@@ -64,10 +63,10 @@ class RunReport:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        job = getattr(crawler.spider, "_job", None)  # how scrapyd names its job; the report is found under the same name
+        job = getattr(crawler.spider, "_job", None)  # scrapyd's job id, so that the report is found under it
         run = begun(crawler.spidercls.name, crawler.settings.get("NEWSPORTAL_RUN_ID") or job)
         report = cls(tracker_of(crawler), run, daily=crawler.settings.getbool("NEWSPORTAL_STANDING"))
-        CONTEXT.set(lambda: {"run": report.run.id})  # of this crawl's task and what it starts
+        CONTEXT.set(lambda: {"run": report.run.id})  # for the log records of this crawl's task and its children
         crawler.signals.connect(report.opened, signal=signals.spider_opened)
         crawler.signals.connect(report.closed, signal=signals.spider_closed)
         return report
@@ -78,7 +77,7 @@ class RunReport:
     async def closed(self, spider: Spider, reason: str) -> None:
         self._ending.set()
         if self._saving is not None:
-            await asyncio.wait([self._saving])  # a thread cannot be called back: it would write "running" over the end
+            await asyncio.wait([self._saving])  # a running thread cannot be cancelled: it would overwrite the final report with "running"
         if (finish := getattr(spider, "finish", None)) is not None:
             await finish(reason)
         self.run = self.so_far(reason)
@@ -86,7 +85,7 @@ class RunReport:
         logger.info("%s: %s\n%s", spider.name, reason, table(self.run))
 
     def so_far(self, reason: str | None = None) -> Run:
-        """The report as it stands; with a reason, as it ends."""
+        """Return the report so far; with a reason, the final one."""
         return replace(self.run, ended=utcnow() if reason else None, reason=reason, sources=self.tracker.report())
 
     async def _save_often(self) -> None:
@@ -95,7 +94,7 @@ class RunReport:
             await self._save()
             if self._daily and utcnow() - self.run.started > DAY:
                 self.run = self.so_far("finished")
-                self.tracker.reset_report()  # what is counted while this report is saved belongs to the next
+                self.tracker.reset_report()  # counts made while this report is saved belong to the next
                 await self._save()
                 self.run = begun(self.run.spiders[0])
             with suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""Between a crawl and its queue: keeps some leased requests at hand, and sends the queue in batches what happened.
+"""The link between a crawl and its queue: prefetches leased requests, and sends changes to the queue in batches.
 
 One asyncio task, and one thread for the queue: the crawl never waits for a disk or a network here.
 """
@@ -31,22 +31,22 @@ logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
-TICK: Final = 0.25  # seconds between two conversations when nothing happens: what others push is begun at once
-LEAST: Final = 0.05  # seconds between two questions for work when nothing else is to be said
-GATHER: Final = 0.005  # seconds for which a conversation waits for more to say: a page's links come one by one
-BEAT: Final = 5.0  # seconds between two signs of life at most: a twelfth of a usual lease
-BEATS: Final = 4  # signs of life in a lease at least: two may be late
-AHEAD: Final = 2.0  # seconds of a host's work in the hand: the queue may be away for so long without a host standing still
-HOLDS: Final = 50  # hosts that are asked for in one conversation
-PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between two tries while the queue is away; the last one again and again
-STORE_TRIES: Final = 6  # in a row; then the store that has the queue has failed: over some six seconds, as for an article
-BATCH: Final = 500  # tasks pushed in one conversation: some 500 kB, so that no other worker waits long for the queue
-CLOSING: Final = 5.0  # seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves
+TICK: Final = 0.25  # seconds between two exchanges when idle, so that requests of other workers start soon
+LEAST: Final = 0.05  # seconds between two requests for work without other changes
+GATHER: Final = 0.005  # seconds to collect changes before an exchange: the links of a page arrive one by one
+BEAT: Final = 5.0  # seconds between two heartbeats at most: a twelfth of the default lease
+BEATS: Final = 4  # heartbeats per lease at least: two may be late
+AHEAD: Final = 2.0  # seconds of work prefetched per host: the queue may be unavailable for this time without idle hosts
+HOLDS: Final = 50  # hosts requested in one exchange
+PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between retries while the queue is unavailable; the last one repeats
+STORE_TRIES: Final = 6  # successive failures after which the store behind the queue counts as failed: some six seconds, as for an article
+BATCH: Final = 500  # tasks pushed in one exchange: some 500 kB, so that other workers do not wait long for the queue
+CLOSING: Final = 5.0  # seconds for which the end of a crawl waits for an unavailable queue; then its leases expire
 
 
 @dataclass(slots=True)
 class Feeder:
-    """``prefetch``: leased requests in memory; ``delay``: seconds between two to a host; ``lease``: seconds without a sign of life."""
+    """``prefetch``: leased requests in memory; ``delay``: seconds between requests to a host; ``lease``: seconds without heartbeat."""
 
     open: Callable[[], Queue]
     host_queues: HostQueues
@@ -59,9 +59,9 @@ class Feeder:
     leases: Leases = field(default_factory=Leases)
     queue: Queue | None = None
     away_since: float | None = None
-    store_failed: bool = False  # the queue is away because the store that has it failed, at STORE_TRIES tries in a row
+    store_failed: bool = False  # the queue is unavailable because its store failed STORE_TRIES times in a row
     _next: Order = field(init=False)
-    _saying: frozenset[str] = frozenset()  # tasks that are acknowledged just now
+    _saying: frozenset[str] = frozenset()  # tasks being acknowledged by the current exchange
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
     _task: asyncio.Task[None] | None = None
@@ -84,7 +84,7 @@ class Feeder:
     # for the scheduler
 
     def start(self, broken: Callable[[BaseException], None]) -> None:
-        """``broken`` is called with an error that ends it."""
+        """Start the task. ``broken`` is called with the error that ends it."""
         self._task = asyncio.get_running_loop().create_task(self._run())
         self._task.add_done_callback(lambda task: None if task.cancelled() or not (why := task.exception()) else broken(why))
 
@@ -96,27 +96,27 @@ class Feeder:
         self.changed()
 
     def changed(self) -> None:
-        """Something is to be sent."""
+        """Note that there is something to send."""
         self._changes += 1
         self._wake.set()
 
     def request_work(self) -> None:
-        """Ask the queue for work soon."""
+        """Poll the queue for work soon."""
         self._wake.set()
 
     @property
     def beat_seconds(self) -> float:
-        """Between two signs of life."""
+        """Seconds between two heartbeats."""
         return min(BEAT, self.lease / BEATS)
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is left to do, as far as the queue's last answer tells."""
+        """Whether nothing is left to do, as of the queue's last answer."""
         busy = len(self.leases) or self.host_queues.waiting
         return self._drained == (self._changes, True) and not busy
 
     async def close(self) -> None:
-        """Send what is left, give back what was not done, and leave."""
+        """Send what is left, return unfinished leases, and leave the queue."""
         self._over = True
         self._wake.set()
         if self._task is not None:
@@ -158,7 +158,7 @@ class Feeder:
                 self._wake.set()
 
     async def _converse(self, order: Order) -> Answer | None:
-        """``None`` while the queue is away: what could not be said goes before what is to be said next."""
+        """Exchange an order for an answer. ``None`` while the queue is unavailable: the order's content is merged into the next one."""
         if not order.has_content:
             return Answer()
         self._saying = frozenset(order.done)
@@ -179,7 +179,6 @@ class Feeder:
         return answer
 
     def _exchange(self, order: Order) -> Answer:
-        """In the queue's thread."""
         if self.queue is None:
             self.queue = self.open()
         while len(order.push) > BATCH:
@@ -195,7 +194,7 @@ class Feeder:
         finished = self.leases.finished(self.crawl.in_progress)
         order.done += [task.id for task in finished if not (task.link and self.crawl.ending)]
         if broken := [task.id for task in finished if task.link and self.crawl.ending]:
-            order.back.append((broken, None))  # the end of the crawl broke off what has no outcome: another process asks for it
+            order.back.append((broken, None))  # the end of the crawl interrupted requests without outcome: another process sends them
         if last:
             return order
         now = time.monotonic()
@@ -215,7 +214,7 @@ class Feeder:
             logger.warning("the queue of requests does not serve (%s): what is in hand goes on, the rest waits until it does", fault)
 
     async def _start_urls(self) -> None:
-        """Make tasks of pushed start URLs, which leave their list once the tasks are in the queue."""
+        """Make tasks from pushed start URLs, which leave their list once the tasks are in the queue."""
         starts, queue = self.starts, self.queue
         if starts is None or queue is None or self._next.push:
             return

@@ -1,6 +1,6 @@
-"""Hosts that this worker holds, waits for and lets go, and the requests that wait for each. No input or output.
+"""Locks on hosts that this worker holds, awaits and releases, and the requests waiting for each host. No input or output.
 
-A host is asked only while this worker holds it, with its delay, so a slow host never fills the crawl's places.
+A host receives requests only while this worker holds it, spaced by its delay, so a slow host never fills the crawl's slots.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from newsportal.crawl.queues.base import Answer, Order
     from newsportal.crawl.scheduler import Scheduler
 
-RECHECK: Final = 0.02  # seconds after which a host whose places are full is looked at again: a fraction of any answer's time
+RECHECK: Final = 0.02  # seconds after which a host with no free slot is checked again: a fraction of any response time
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A waiting request and its lease. ``own``: it is the leased task itself, which can be given back."""
+    """A waiting request and its lease. ``own``: it is the leased task itself and can be returned to the queue."""
 
     request: Request
     lease: str | None = None
@@ -35,8 +35,8 @@ class Entry:
 
 @dataclass(slots=True)
 class Host:
-    """``ready``: when it may be asked next, ``since``: for the first time; ``pause_until``: the end of its Retry-After. ``out``: requests
-    that may be under way. ``yields``: another worker waits for it. ``quiet``: since when it has nothing to do."""
+    """The state of a host. ``ready``: earliest time of the next request, ``since``: of the first; ``pause_until``: end of its Retry-After;
+    ``out``: requests that may be in progress; ``yields``: another worker waits for it; ``quiet``: idle since."""
 
     name: str
     waiting: list[tuple[int, int, Entry]] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Host:
 
 
 class HostQueues:
-    """``free_places``: how many more requests a host may have under way; ``pace``: the seconds between two."""
+    """Waiting requests by host. ``free_places``: how many more concurrent requests a host may receive; ``pace``: seconds between two."""
 
     def __init__(self, free_places: Callable[[Host], int], pace: Callable[[str], float]) -> None:
         self._free_places, self._pace = free_places, pace
@@ -85,7 +85,7 @@ class HostQueues:
                 del self.hosts[name]
 
     def take(self, now: float) -> Entry | None:
-        """The next request to send now, or to fail (:meth:`hurry`)."""
+        """Return the next request to send, or to fail (:meth:`hurry`)."""
         if self._at_once:
             self.waiting -= 1
             return self._at_once.popleft()
@@ -93,7 +93,7 @@ class HostQueues:
             ready, number, host = heappop(self._turns)
             host.queued = False
             if not host.held or not host.waiting:
-                continue  # it is queued again when it is held, or has something
+                continue  # queued again when the host is held or gets a request
             if max(ready, host.ready) > now:
                 host.queued = True
                 heappush(self._turns, (max(ready, host.ready), number, host))
@@ -106,13 +106,13 @@ class HostQueues:
             entry = heappop(host.waiting)[2]
             self.waiting -= 1
             host.out.add(entry.request)
-            host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the gap; a late turn delays no later one
+            host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the delay; a late request delays no later one
             self._queue(host)
             return entry
         return None
 
     def soonest(self) -> float | None:
-        """When the next request may be had; ``None`` if none waits for its turn."""
+        """Return when the next request may be sent; ``None`` if no request waits."""
         return self._turns[0][0] if self._turns else None
 
     def pause(self, name: str, until: float) -> None:
@@ -131,12 +131,12 @@ class HostQueues:
         return taken
 
     def hurry(self, entries: Sequence[Entry]) -> None:
-        """Hand these out at once, so that they fail: their host rests for too long."""
+        """Return these entries from :meth:`take` at once, so that they fail: their host is paused for too long."""
         self._at_once.extend(entries)
         self.waiting += len(entries)
 
     def unheld(self) -> Iterator[str]:
-        """Hosts to hold: something waits for them."""
+        """Yield hosts to acquire: those with waiting requests that this worker does not hold."""
         return (host.name for host in self.hosts.values() if host.waiting and not host.held)
 
     def _queue(self, host: Host, at: float | None = None) -> None:
@@ -145,17 +145,17 @@ class HostQueues:
             heappush(self._turns, (host.ready if at is None else at, next(self._count), host))
 
 
-LINGER: Final = 1.0  # seconds for which a host without work stays ours: its pictures and further pages often come in a moment
-PATIENCE: Final = 61.0  # seconds. Nobody waits longer for a host (Retry-After): a little more than the longest crawl-delay that is obeyed
-SHORT: Final = 5.0  # seconds of rest for which tasks need not be given back
+LINGER: Final = 1.0  # seconds for which an idle host stays locked: requests for its images and further pages often follow shortly
+PATIENCE: Final = 61.0  # seconds: the longest wait for a host (Retry-After), slightly above the longest crawl-delay that is obeyed
+SHORT: Final = 5.0  # seconds: during shorter pauses tasks are not returned to the queue
 
 
 class Ending(Exception):
-    """Raised to those who wait for a host when the crawl ends."""
+    """Raised by :meth:`HostLocks.acquire` when the crawl ends."""
 
 
 class HostPaused(Exception):
-    """Raised to those who wait for a host that is to be left alone for ``seconds``, too long to wait."""
+    """Raised by :meth:`HostLocks.acquire` for a host paused for ``seconds``, longer than ``PATIENCE``."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it asked to be left alone for {seconds:.0f} s")
@@ -163,7 +163,7 @@ class HostPaused(Exception):
 
 @dataclass(slots=True)
 class HostLocks:
-    """``wake``: ask the queue now, since a host is waited for."""
+    """The locks of this worker. ``wake``: poll the queue now, since a request waits for a host."""
 
     host_queues: HostQueues
     leases: Leases
@@ -172,7 +172,7 @@ class HostLocks:
     waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
 
     async def acquire(self, host: str) -> None:
-        """Wait until this worker holds ``host`` and may ask it. Raises :class:`Ending` or :class:`HostPaused`."""
+        """Wait until this worker holds ``host`` and may send it a request. Raises :class:`Ending` or :class:`HostPaused`."""
         while True:
             now, found = time.monotonic(), self.host_queues.hosts.get(host)
             if found is not None and found.ready - now > PATIENCE:
@@ -191,7 +191,7 @@ class HostLocks:
             await future
 
     def taken(self, answer: Answer, now: float) -> None:
-        """Take over which hosts the queue says are ours."""
+        """Apply the queue's answer: the hosts that this worker now holds."""
         for name, host in list(self.host_queues.hosts.items()):
             if host.held and name not in answer.held:
                 self.host_queues.loose(name)
@@ -211,7 +211,7 @@ class HostLocks:
                 future.set_result(None)
 
     def release_hosts(self, order: Order) -> bool:
-        """Let go of hosts that are idle, waited for by others, or to be left alone. Whether tasks go back."""
+        """Release hosts that are idle, paused or wanted by others. Return whether tasks are returned to the queue."""
         now, back = time.monotonic(), False
         for name, host in list(self.host_queues.hosts.items()):
             pause = host.pause_until - now
@@ -223,7 +223,7 @@ class HostLocks:
                 if ids:
                     order.back.append((ids, time.time() + pause if pause > SHORT else None))
                     back = True
-            if host.ready - now > PATIENCE:  # nobody waits so long: its requests fail now, and its links wait in the table
+            if host.ready - now > PATIENCE:  # longer than any request waits: fail its requests now; their links wait in the table
                 self.host_queues.hurry(self.host_queues.out_of(name, lambda _: True))
                 self._release(name)
             if host.held and not self.crawl.busy(name):
@@ -243,7 +243,7 @@ class HostLocks:
         self.host_queues.loose(host.name)
 
     def dismiss(self) -> None:
-        """The crawl ends: nobody waits any more."""
+        """Raise :class:`Ending` in all waiting calls."""
         for name in list(self.waiters):
             for future in self.waiters.pop(name):
                 if not future.done():

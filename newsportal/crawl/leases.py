@@ -46,12 +46,12 @@ class Leases:
             held.out.add(request)
 
     def single(self, id: str | None) -> bool:
-        """Whether its task alone waits here, and nothing of it was begun."""
+        """Return whether the lease consists of its own waiting task alone, with no request sent."""
         held = self._held.get(id or "")
         return held is not None and held.waiting == 1 and not held.out
 
     def over(self, id: str, in_progress: Container[Any]) -> bool:
-        """Whether a lease is done but not acknowledged."""
+        """Return whether all requests of a lease are done, though it is not acknowledged."""
         held = self._held.get(id)
         return held is not None and not held.waiting and all(request not in in_progress for request in held.out)
 
@@ -66,7 +66,7 @@ class Leases:
         self._held.pop(id, None)
 
     def finished(self, in_progress: Container[Any]) -> list[Task]:
-        """Remove leases that are done, and answer the tasks of those that are still ours."""
+        """Remove leases that are done, and return the tasks of those that this worker still owns."""
         over = []
         for id, held in list(self._held.items()):
             if held.out:
@@ -79,13 +79,13 @@ class Leases:
         return over
 
 
-LEASE: Final = "frontier_lease"  # in the meta of a request that was handed out, of its retries and redirects: its lease
-PARENT: Final = "frontier_parent"  # in the meta of what a callback made: the lease of the request whose answer it read
+LEASE: Final = "frontier_lease"  # meta key of a leased request, its retries and redirects: the id of its lease
+PARENT: Final = "frontier_parent"  # meta key of a request made by a callback: the lease of the request whose response was parsed
 
 
 @dataclass(frozen=True, slots=True)
 class Errback:
-    """An errback whose output is marked as children of its request's lease: Scrapy sends it past the spider middlewares."""
+    """An errback that marks its output as children of its request's lease: Scrapy does not pass such output through spider middlewares."""
 
     errback: Callable[[Any], Any]
     lease: str
@@ -111,7 +111,7 @@ async def _marked_then(output: Any, lease: str) -> Any:
 
 
 def marked(one: Any, lease: str) -> Any:
-    """``one`` as a child of ``lease``, if it is a request."""
+    """Mark ``one`` as a child of ``lease`` if it is a request."""
     if isinstance(one, Request):
         one.meta[PARENT] = lease
     return one

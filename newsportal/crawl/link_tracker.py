@@ -1,4 +1,4 @@
-"""The state of every link of a crawl, in the store and in the run report. One tracker a crawler (:func:`tracker_of`).
+"""The state of every link of a crawl, in the store and in the run report. One tracker per crawler (:func:`tracker_of`).
 
 Every entry of a list page has exactly one outcome, so the report adds up (``newsportal.items.report``).
 """
@@ -22,7 +22,7 @@ from newsportal.crawl.reader_pool import CrawlReaders
 from newsportal.crawl.record import record_of
 from newsportal.crawl.requests import NO_ADDRESS, ROW, askable, id_of, is_entry, name_of, sound, task_of
 from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
-from newsportal.crawl.visit_counters import utcnow as utcnow  # every part of a crawl asks the time here
+from newsportal.crawl.visit_counters import utcnow as utcnow  # the clock of all parts of a crawl
 from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
 from newsportal.logs import warned
@@ -41,25 +41,25 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-STORE_FAILS = "store-unavailable"  # the reason, in reports and as a crawl's end, when the store does not take what it is given
+STORE_FAILS = "store-unavailable"  # the reason, in reports and for a crawl's end, when the store fails
 
-AWAITS_SIBLING = "waits-for-sibling"  # paper B, 1.3: a page waits until another one of its directory shows the template
+AWAITS_SIBLING = "waits-for-sibling"  # paper B, 1.3: a page waits until another page of its directory reveals the template
 
 TAKEN_OVER = Message("note.retries-articles")
 
 ONE_ADDRESS = Message("note.one-address")
 
-GIVE_UP = timedelta(days=7)  # a link that fails in passing for so long is given up: no news is read after a week
-GIVE_UP_OFFLINE = 4 * GIVE_UP  # the same where the reason may be our own network: a machine may be away for weeks
-OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")  # no link is given up for these: a disk may be full for weeks
+GIVE_UP = timedelta(days=7)  # a link with transient failures for this long is given up: news older than a week is not read
+GIVE_UP_OFFLINE = 4 * GIVE_UP  # the same if the cause may be our own network: a machine may be offline for weeks
+OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")  # links are never given up for these reasons: a disk may be full for weeks
 
-# How long a link waits that failed in passing: twice as long after each failure. Its source's next visit lets it be tried at once.
+# Wait of a link after a transient failure, doubled with each failure. The next visit of its source retries it at once.
 FIRST_RETRY, LAST_RETRY = timedelta(minutes=15), timedelta(hours=6)
 
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """The requests to make, and for articles their links. ``stale``: all was known before this visit, so older pages bring nothing."""
+    """Requests to send, and the new links of articles. ``stale``: everything was known before this visit, so older pages bring nothing."""
 
     requests: tuple[Request, ...]
     stale: bool
@@ -70,7 +70,7 @@ _TRACKERS: WeakKeyDictionary[Crawler, LinkTracker] = WeakKeyDictionary()
 
 
 def tracker_of(crawler: Crawler) -> LinkTracker:
-    """The link tracker of a crawl, created at the first call. Raises ``StoreError`` or ``SourcesError``."""
+    """Return the link tracker of a crawl, created by the first call. Raises ``StoreError`` or ``SourcesError``."""
     tracker = _TRACKERS.get(crawler)
     if tracker is None:
         addon = crawler.get_addon(SourcesAddon)
@@ -81,25 +81,25 @@ def tracker_of(crawler: Crawler) -> LinkTracker:
 
 
 class LinkTracker(SourceStates):
-    """Methods that ask the store are coroutines; counting is immediate."""
+    """The link tracker. Methods that query the store are coroutines; counting is immediate."""
 
     def __init__(self, crawler: Crawler, sources: Sources) -> None:
         record = record_of(sources, crawler.settings)
         super().__init__(crawler.stats, record.reach, record.store)
         self.sources = sources
-        self._record = record  # trackers share it as long as one of them holds it
+        self._record = record  # shared by trackers as long as one of them holds it
         self.stored_urls = record.stored_urls
         self.sites = record.sites
         self.readers = CrawlReaders(record.readers, crawler)
         self.models = record.models
         self._began, self._replay = time(), bool(crawler.settings.get("NEWSPORTAL_REPLAY"))
         self._titled: Counter[str] = Counter()
-        self._counted: dict[str, set[str]] = defaultdict(set)  # links that the report counts as new and that have no outcome here yet
-        self.met: set[str] = set()  # sources whose links had an outcome here
+        self._counted: dict[str, set[str]] = defaultdict(set)  # links counted as new in the report without an outcome in this process yet
+        self.met: set[str] = set()  # sources whose links had an outcome in this process
 
     async def filter_new(self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False) -> Filtered:
-        """Let those entries of a list page wait that are not stored, do not wait, and were not over in this visit (unless ``again``);
-        counts every one. Raises ``StoreError``; then nothing is counted or taken."""
+        """Queue the new entries of a list page: neither stored nor queued nor finished in this visit (unless ``again``). Counts every
+        entry. Raises ``StoreError``; then nothing is counted or queued."""
         broken = [link for link in links if not sound(link)]
         links = await self._set_apart([link for link in links if sound(link)])
         by_name: dict[str, Link] = {}
@@ -107,7 +107,7 @@ class LinkTracker(SourceStates):
             by_name.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name)) | await backoff.paused(self, list(by_name.values()))
         titles = {name: link.title for name, link in by_name.items() if link.title and name not in known}
-        repeated = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())  # where that tells reposts (paper A, 3.3)
+        repeated = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())  # for titles that identify reposts (paper A, 3.3)
         self._titled.update(by_name[name].source for name in repeated)
         known |= repeated
         wanted = [link for name, link in by_name.items() if name not in known]
@@ -122,7 +122,7 @@ class LinkTracker(SourceStates):
     async def count_listed(
         self, entries: Iterable[tuple[str, Link]], fresh: Collection[str], known: Collection[str], broken: Iterable[Link] = ()
     ) -> None:
-        """Count the entries of a list by their names: each ``fresh`` one is new once. ``broken`` ones have no address, so they failed."""
+        """Count the entries of a list by their names: each ``fresh`` one is new once. ``broken`` ones have an invalid URL and fail."""
         left = set(fresh)
         for name, link in entries:
             for column in ("entries", "new" if name in left else "known" if name in known else "repeated"):
@@ -136,12 +136,12 @@ class LinkTracker(SourceStates):
     async def open(
         self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False, settled: bool = True
     ) -> dict[str, Request]:
-        """Let links wait that do not wait and were not over in this visit: their requests by name. ``settled``: not stored ones."""
+        """Queue links neither queued nor finished in this visit; return their requests by name. ``settled``: exclude stored links."""
         if not links:
             return {}
         requests = {name_of(link): ask(link) for link in links}
         tasks = {name: task_of(request, spider) for name, request in requests.items()}
-        held = [tasks[name_of(link)].id for link in links if settled and is_entry(link)]  # a thread's name may hold a "#", too
+        held = [tasks[name_of(link)].id for link in links if settled and is_entry(link)]  # a thread's name may contain a "#", too
         names = {task.id: name for name, task in tasks.items()} if settled else None
         since = time() if again else await self._visit_began(links[0].source)
         opened = await asyncio.to_thread(self.store.links.open, spider.name, list(tasks.values()), since=since, names=names, held=held)
@@ -153,12 +153,12 @@ class LinkTracker(SourceStates):
         return found
 
     async def _visit_began(self, source: str) -> float:
-        """When the visit of a source began, in whichever process: seconds since 1970."""
+        """Return when the visit of a source began, in any process, in seconds since 1970."""
         began = (await self.state(source)).unfinished
         return self._began if began is None else began.timestamp()
 
     async def added_in_visit(self, links: Iterable[Link]) -> bool:
-        """Whether one of these links was first met in the present visit of its source."""
+        """Return whether one of these links was added in the current visit of its source."""
         asked = list(links)
         if not asked:
             return False
@@ -167,7 +167,7 @@ class LinkTracker(SourceStates):
         return any(row.added >= began for row in rows.values())
 
     async def _set_apart(self, links: Sequence[Link]) -> list[Link]:
-        """``links``, each with a name of its own."""
+        """Return ``links`` with distinct names."""
         others = spellings(links)
         known = await asyncio.to_thread(self.stored_urls.find_stored, others) if others else set()
         if shared(links):
@@ -175,7 +175,7 @@ class LinkTracker(SourceStates):
         return set_apart(links, known)
 
     async def follow_redirect(self, link: Link, target: str, spider: Spider, ask: Ask) -> Request | None:
-        """``link`` redirects to ``target``: the request to make now, if any. Raises ``StoreError``; then ``link`` waits."""
+        """Follow the redirect of ``link`` to ``target``; return the request to send, if any. Raises ``StoreError``; then ``link`` waits."""
         if not askable(target):
             await self.fail(link, NO_ADDRESS)
             return None
@@ -192,8 +192,8 @@ class LinkTracker(SourceStates):
         return request
 
     async def resume(self, source: str) -> tuple[list[str], list[str]]:
-        """A visit begins: the ids of links that failed in passing, and feed entries (JSON) of a visit that was killed. A replay has no
-        queue: its lists name the links again. Raises ``StoreError``."""
+        """Begin a visit: return the ids of links released after transient failures, and feed entries (JSON) of a visit that was killed. A
+        replay has no queue: its lists name the links again. Raises ``StoreError``."""
         if self._replay:
             await asyncio.to_thread(self.store.links.forget, source)
         if released := await asyncio.to_thread(self.store.links.release, source):
@@ -201,7 +201,7 @@ class LinkTracker(SourceStates):
         return released, await asyncio.to_thread(self.store.links.held, source)
 
     async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
-        """Whether to ask for links that the queue handed out: not if they are stored (``settled``). Counts other processes' here."""
+        """Return for each leased link whether to fetch it: not if stored (``settled``). Links of other processes are counted here."""
         known = set[str]()
         with warned(logger, "%d links are asked for although they may be stored", len(links)):
             if settled:
@@ -216,7 +216,7 @@ class LinkTracker(SourceStates):
         here = id_of(link) in self._counted[link.source]
         if here:
             self.count(link.source, "new", number=-known, topic=link.topic)
-        else:  # the visit counted it where it was met
+        else:  # counted by the visit that met it
             self.note(link.source, TAKEN_OVER)
             for column, number in (("entries", 1), ("new", int(not known))):
                 self.count(link.source, column, number=number, topic=link.topic)
@@ -227,7 +227,7 @@ class LinkTracker(SourceStates):
             self._decided(link)
 
     async def settle(self, link: Link, column: str, *, later: bool = False, written: bool = False) -> None:
-        """``link`` led to an article (``stored`` …). ``later``: it is not whole, so try again. ``written``: its row says so."""
+        """Record that ``link`` yielded an article (``column``: ``stored`` …). ``later``: incomplete, retry. ``written``: row updated."""
         self._decided(link)
         self.count(link.source, "parsed", topic=link.topic)
         self.count(link.source, column, topic=link.topic)
@@ -237,11 +237,11 @@ class LinkTracker(SourceStates):
             await self._finish(link)
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
-        """``link`` failed. ``later``: it waits for another try, unless its page hangs often or it has failed for too long."""
+        """Record that ``link`` failed. ``later``: retry, unless its page hangs often or it has failed for too long."""
         self._decided(link)
         later = later or reason == AWAITS_SIBLING
         row = await self._row(link) if later and reason not in OUR_OWN else None
-        limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP  # longer where no network may be the reason
+        limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP  # longer if the network may be down
         if row is not None and utcnow().timestamp() - row.added > limit.total_seconds():
             self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
             self.count(link.source, "failed", GIVEN_UP)
@@ -256,7 +256,7 @@ class LinkTracker(SourceStates):
             await self._finish(link, FAILED, reason)
 
     async def note_waiting(self, sources: Collection[str]) -> None:
-        """Say in the report which links of these sources wait for another try, and how many were left for their titles."""
+        """Note in the report which links of these sources wait for a retry, and how many were skipped for their titles."""
         for source in sources:
             if number := self._titled.pop(source, 0):
                 self.note(source, Message("note.known-titles", number=number))
@@ -287,13 +287,13 @@ class LinkTracker(SourceStates):
             await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
 
     async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
-        """It waits no longer. If the store cannot be told, its article is found known at the next try."""
+        """Record the outcome of a link. If the store fails, the next try finds its article stored."""
         with warned(logger, "%s will be asked for once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
 
     @property
     def counted(self) -> frozenset[str]:
-        """Sources with links that were counted here and have no outcome here."""
+        """Sources with links counted in this process that have no outcome in it."""
         return frozenset(source for source, names in self._counted.items() if names)
 
     def over(self, source: str) -> None:
@@ -301,14 +301,14 @@ class LinkTracker(SourceStates):
         self._counted.pop(source, None)
 
     def forget(self, source: str) -> None:
-        """What this process did of a visit is saved."""
+        """Forget what this process saved of a visit."""
         for memory in (self._errors, self._validators, self._pauses, self.hung):
             memory.pop(source, None)
         self._layouts.discard(source)
         self.met.discard(source)
 
     def reset_report(self) -> None:
-        """Begin a new report: counters are 0, but for links without an outcome."""
+        """Begin a new report: reset all counters, except for links without an outcome."""
         left = {row.source: min(row.left, len(self._counted.get(row.source, ()))) for row in self.report() if row.left > 0}
         for key in [key for key in self._stats.get_stats() if key.startswith(PREFIX)]:
             self._stats.get_stats().pop(key)

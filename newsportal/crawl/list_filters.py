@@ -1,4 +1,4 @@
-"""Which threads of a forum's list and photo stories of an index page are visited. Every entry is counted once in the report."""
+"""Select the threads of a forum's list and the photo stories of an index page to visit. Every entry is counted once in the report."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from newsportal.store.threads import StoredThread
 
 logger = logging.getLogger(__name__)
 
-MAX_VAIN: Final = 5  # visits in a row that bring nothing to an incomplete story; then it is not asked for again
+MAX_VAIN: Final = 5  # successive visits that add nothing to an incomplete story, after which it is not visited again
 
 NO_PICTURES: Final = "no-pictures"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A thread to visit, with what the list says of it and what is stored of it."""
+    """A thread to visit, with its list entry and its stored state."""
 
     link: Link
     listed: Listed
@@ -36,7 +36,7 @@ class Wanted:
 
 
 def has_grown(listed: Listed, kept: StoredThread) -> bool:
-    """Whether a thread has posts that are not stored: by the numbers of replies, else by times, within their precision."""
+    """Return whether a thread has posts that are not stored: by the counts of replies, else by times, within their precision."""
     if not kept.whole:
         return True
     if listed.replies is not None and kept.replies is not None and listed.replies != kept.replies:
@@ -49,9 +49,9 @@ def has_grown(listed: Listed, kept: StoredThread) -> bool:
 async def filter_threads(
     tracker: LinkTracker, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[Wanted], Request]
 ) -> Filtered:
-    """Of the entries of a list, visit new threads and those that have grown; counts every one. ``stale``: there are none but sticky ones.
+    """Select new threads and those that have grown; count every entry. ``stale``: all entries are old or sticky.
 
-    Raises ``StoreError``; then nothing is counted or taken.
+    Raises ``StoreError``; then nothing is counted or selected.
     """
     names = {listed.key: (link, listed) for link, listed in reversed(entries) if askable(link.url)}
     kept = await asyncio.to_thread(tracker.store.threads.find_stored, list(names))
@@ -72,9 +72,9 @@ async def filter_threads(
 
 
 async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: Spider, ask: Callable[[Link], Request]) -> Filtered:
-    """Of the entries of an index page, visit new and incomplete stories, but none refused in the last six hours; counts every one.
+    """Select new and incomplete stories, except those refused in the last six hours; count every entry.
 
-    Raises ``StoreError``; then nothing is counted or taken.
+    Raises ``StoreError``; then nothing is counted or selected.
     """
     names = {name_of(link): link for link in reversed(links) if askable(link.url)}
     known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
@@ -90,7 +90,7 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
 
 
 async def refuse(tracker: LinkTracker, link: Link, reason: str) -> None:
-    """``link`` leads to no photo story: it failed, and is left alone for six hours."""
+    """Record that ``link`` is not a photo story: it failed and is not visited for six hours."""
     with warned(logger, "%s will be asked for on the next visit", link.url, url=link.url):
         await asyncio.to_thread(tracker.store.galleries.refuse, name_of(link), reason, now=utcnow())
     await tracker.fail(link, reason)

@@ -1,10 +1,10 @@
-"""Our extraction for any Scrapy project, through scrapy-poet (``pip install "newsportal[poet]"``)::
+"""Page objects for any Scrapy project, through scrapy-poet (``pip install "newsportal[poet]"``)::
 
     ADDONS = {"newsportal.crawl.page_objects.PageObjects": 500}
 
     def parse_article(self, response, article: Article): ...   # or links: ListPage, thread: Thread, gallery: Gallery
 
-A subclass with ``@handle_urls("site.example")`` and ``@field`` methods replaces single fields for one site.
+A subclass with ``@handle_urls("site.example")`` and ``@field`` methods overrides single fields for one site.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from newsportal.crawl.addon import register
 from newsportal.extractors.pages import READERS, make_page
 from newsportal.items import Article, Gallery, ListPage, Thread
 
-FALLBACK = 100  # for every site (""), below web-poet's 500: a project's own page objects win
+FALLBACK = 100  # for every site (""), below web-poet's default of 500: a project's own page objects take precedence
 
 
 class PageObjects(Addon):  # type: ignore[misc]
@@ -34,7 +34,7 @@ class PageObjects(Addon):  # type: ignore[misc]
 
 
 class NewsPage(WebPage):  # type: ignore[misc]
-    """What the page objects share. Raises ``NotApplicable`` for a page that is none of its kind."""
+    """Base of the page objects. Raises ``NotApplicable`` for a page of another kind."""
 
     reader: ClassVar[str]
 

@@ -1,5 +1,5 @@
-"""Values on their way between processes: JSON, and bytes beside it as they are. What is read builds plain values and the project's own
-dataclasses and errors, and runs nothing: a page that took over its reader gains nothing in the crawl."""
+"""Serialize values for other processes: JSON, followed by raw bytes. Reading builds only plain values and the project's own dataclasses and
+errors, and executes nothing: a page that compromises its reader process gains no control over the crawl."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from typing import Any, Final
 from newsportal.errors import NewsportalError
 
 SERIES: Final[dict[str, type]] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
-OURS: Final = "newsportal"  # the package whose dataclasses, named tuples, errors and functions have a name here
+OURS: Final = "newsportal"  # the package whose dataclasses, named tuples, errors and functions may be named
 
 
 def dumps(value: Any) -> list[bytes]:
-    """``value`` in parts: JSON first, then the bytes in it. Raises ``TypeError`` for what is no value."""
+    """Return ``value`` in parts: JSON first, then its bytes values. Raises ``TypeError`` for unsupported types."""
     parts = [b""]
     parts[0] = json.dumps(_plain(value, parts), separators=(",", ":")).encode("ascii")
     return parts
 
 
 def loads(parts: Sequence[bytes], *, functions: bool = False) -> Any:
-    """What :func:`dumps` wrote; functions only where they are allowed. Raises ``ValueError`` for anything else."""
+    """Read the output of :func:`dumps`; functions only if allowed. Raises ``ValueError`` for anything else."""
     return _value(json.loads(parts[0]), parts, functions)
 
 
 def describe(error: Exception, trace: str) -> Any:
-    """An error as a value, for :func:`raised`."""
+    """Return an error as a value for :func:`raised`."""
     ours = {name: value for name, value in vars(error).items() if name != "__notes__"} if isinstance(error, NewsportalError) else {}
     return [f"{type(error).__module__}:{type(error).__qualname__}", str(error), ours, trace]
 
 
 def raised(said: Any) -> Exception:
-    """The error that was described; ``RuntimeError`` for one of a library."""
+    """Rebuild a described error; ``RuntimeError`` for errors of other libraries."""
     name, text, ours, trace = said
     module, _, called = str(name).partition(":")
     kind = getattr(builtins, called, None) if module == "builtins" else _named(name) if module.startswith(f"{OURS}.") else None
@@ -109,7 +109,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 @cache
 def _named(name: str) -> Any:
-    """The thing of a module of ours that is loaded already. Raises ``ValueError``."""
+    """Return an object by name from a loaded module of this package. Raises ``ValueError``."""
     module, _, path = name.partition(":")
     found: Any = sys.modules.get(module) if module.partition(".")[0] == OURS else None
     for part in path.split("."):

@@ -1,9 +1,9 @@
-"""Pages are read in processes with limits: what a page makes of memory and of the processor's time ends with its process.
+"""Processes with limits for reading pages: memory and CPU time consumed by a page are freed with its process.
 
-A crawl forks one process while it starts, with its modules and tables, and nothing of the network; that one forks readers when they are
-needed, and again where one has died. A thread of the pool owns one reader: it sends a function with its arguments, and waits for the
-answer. The kernel ends a page that takes too much: ``RLIMIT_DATA`` for memory, ``ITIMER_PROF`` for the processor's time, so that no
-machine refuses a page because it is busy.
+A crawl forks one server process at its start, with modules and tables loaded and no network connections; it forks readers on demand and
+when one has died. Each thread of the pool owns one reader: it sends a function with its arguments, and waits for the result. The kernel
+kills a reader that exceeds its limits: ``RLIMIT_DATA`` for memory, ``ITIMER_PROF`` for CPU time, so that no page is refused because the
+machine is busy.
 """
 
 from __future__ import annotations
@@ -41,28 +41,28 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST: Final = 4  # Processes by default at most: fetching and storing take a third of the work, in one process
+MOST: Final = 4  # Default maximum of processes: fetching and storing, in one process, take a third of the work
 LONGEST: Final = 300.0
-"""Seconds by the clock after which a reader is given up for another: it was stopped, or the machine swaps. The second one is the last."""
+"""Seconds of wall-clock time after which a reader is replaced: it was stopped, or the machine swaps. There is one replacement."""
 
-GRACE: Final = 2.0  # Seconds by the clock for a page that is being read while the crawl ends
+GRACE: Final = 2.0  # Seconds of wall-clock time for a page being read while the crawl ends
 FINISH: Final = 6.0
-"""Seconds by the clock in which an ending crawl begins to read what it has fetched. With :data:`GRACE` it ends within ten."""
+"""Seconds of wall-clock time during which an ending crawl still starts reading fetched pages. With :data:`GRACE` it ends within ten."""
 
 EXAMPLE: Final = "古镇的石板路重新铺好，店家把凳子搬到了门外。"
-TURN: Final = 0.25  # seconds between two looks whether the crawl ends
-YOUNG: Final = 50_000  # new objects between two looks for unreachable ones: a page makes as many and leaves none (700 cost it 5 %)
+TURN: Final = 0.25  # seconds between checks whether the crawl ends
+YOUNG: Final = 50_000  # allocations between garbage collections: a page makes as many objects and leaves none (the default of 700 cost 5 %)
 
-NO_MEMORY: Final = 3  # the status with which a reader ends
-GIVEN_UP: Final = -signal.SIGUSR1  # with which one does that was given up
+NO_MEMORY: Final = 3  # exit status of a reader that ran out of memory
+GIVEN_UP: Final = -signal.SIGUSR1  # exit status of a reader that was given up
 REASONS: Final = {NO_MEMORY: "reading-memory", -signal.SIGKILL: "reading-memory", -signal.SIGPROF: "reading-time", GIVEN_UP: "reading-time"}
-"""Why a page was refused, by the status of its reader. SIGKILL comes from the kernel where the machine has no memory left."""
+"""Reasons for refusing a page, by the exit status of its reader. SIGKILL comes from the kernel when the machine is out of memory."""
 
-SHUTDOWN: Final = "shutdown"  # the reason of what is neither asked for nor read because the crawl ends
+SHUTDOWN: Final = "shutdown"  # reason for pages neither fetched nor read because the crawl ends
 
 
 class Interrupted(Exception):
-    """The crawl is ending: a page is not fetched or read any more. The caller leaves its link to the next run, which may have it whole."""
+    """Raised when a page is not fetched or read because the crawl is ending. The caller leaves its link to the next run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,12 @@ class _Reader:
 
 
 def usual_processes() -> int:
-    """As many as there are cores, up to :data:`MOST`; none where the limits do not hold (they are Linux')."""
+    """Return the number of cores, at most :data:`MOST`; 0 on systems other than Linux, where the limits do not work."""
     return min(MOST, len(os.sched_getaffinity(0))) if sys.platform == "linux" else 0
 
 
 class ReaderPool:
-    """Reads in place, in threads, until it is started."""
+    """Runs functions in reader processes; until it is started, in threads of this process."""
 
     def __init__(self) -> None:
         self._threads: ThreadPoolExecutor | None = None
@@ -87,12 +87,12 @@ class ReaderPool:
         self.server = 0
 
     def start(self, processes: int, memory: int, seconds: float) -> None:
-        """Fork the process that forks readers; a page may take ``memory`` bytes and ``seconds`` of the processor. Called early: a lock
-        that another thread holds at that moment is held for ever in the other process."""
+        """Fork the server process. ``memory``: bytes per page; ``seconds``: CPU time per page. Call it early: a lock held by another thread
+        at the fork is never released in the child."""
         if processes < 1 or self._threads is not None or sys.platform != "linux":
             return
         self._control, theirs = Pipe()
-        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Python 3.12 warns of what other threads hold
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Python 3.12 warns of locks held by other threads
             self.server = os.fork()
         if self.server == 0:
             _serve_forks(theirs, memory, seconds)
@@ -100,7 +100,7 @@ class ReaderPool:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="newsportal-reader")
 
     def close(self) -> None:
-        """End all processes, and what they read."""
+        """Kill all processes and discard their work."""
         if self._control is not None:
             self._control.close()
             self._control = None
@@ -112,19 +112,20 @@ class ReaderPool:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """``function(*args)`` in a thread that may :meth:`call`."""
+        """Run ``function(*args)`` in a thread that may :meth:`call`."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, function, *args)
 
     def call(self, ending: Callable[[], float | None], function: Callable[..., Any], *args: Any, times: float = 1.0) -> Any:
-        """``function(*args)``, in a reader if any, for ``times`` as long as a page may take. Raises what it does, ``NotApplicable``
-        for too much, :class:`Interrupted` where the crawl has been ``ending`` (seconds; ``None``: it goes on) for too long."""
+        """Run ``function(*args)`` in a reader, or in place if there is none, for ``times`` the time limit of a page. Raises its errors,
+        ``NotApplicable`` for an exceeded limit, :class:`Interrupted` if the crawl has been ``ending`` (seconds; ``None``: it runs) too
+        long."""
         if (ending() or 0.0) > FINISH:
             raise Interrupted
         if self._control is None:
             return function(*args)
         task = plain_values.dumps((function, args, times))
         status, spare = 0, 1
-        while status == 0 or (status == GIVEN_UP and ending() is None and (spare := spare - 1) >= 0):  # 0: it had grown
+        while status == 0 or (status == GIVEN_UP and ending() is None and (spare := spare - 1) >= 0):  # 0: it had grown, and exited
             if (reader := self._reader()) is None:
                 return function(*args)
             if (answer := self._exchange(reader, task, ending)) is not None:
@@ -139,20 +140,20 @@ class ReaderPool:
         raise NotApplicable(reason, f"its reader ended with {status}")
 
     def _exchange(self, reader: _Reader, task: list[bytes], ending: Callable[[], float | None]) -> list[bytes] | None:
-        """The answer; ``None`` if the reader has ended."""
+        """Return the answer; ``None`` if the reader has exited."""
         waited = 0.0
         try:
             _send(reader.channel, task)
             while not reader.channel.poll(TURN):
                 if (waited := waited + TURN) >= (LONGEST if ending() is None else GRACE):
                     os.kill(reader.pid, -GIVEN_UP)
-                    os.kill(reader.pid, signal.SIGCONT)  # else one that was stopped would not end
+                    os.kill(reader.pid, signal.SIGCONT)  # a stopped process would not exit
             return _receive(reader.channel)
         except (EOFError, OSError):
             return None
 
     def _reader(self) -> _Reader | None:
-        """This thread's; a new one if it has none. ``None``: there are no processes any more."""
+        """Return this thread's reader, made if needed; ``None`` if there are no processes any more."""
         found: _Reader | None = getattr(self._own, "reader", None)
         if found is None:
             ours, theirs = Pipe()
@@ -162,14 +163,14 @@ class ReaderPool:
         return found
 
     def _ended(self, reader: _Reader) -> int:
-        """The status of a reader that has ended: negative for a signal."""
+        """Return the exit status of a reader: negative for a signal."""
         self._own.reader = None
         reader.channel.close()
         status = self._ask(reader.pid)
         return -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
 
     def _ask(self, about: Connection | int) -> int | None:
-        """The process id of a new reader with this connection; the status of the one with this process id. ``None``: nobody answers."""
+        """Return the process id of a new reader for this connection, or a reader's exit status by its id; ``None``: the server died."""
         with self._lock:
             if self._control is None:
                 return None
@@ -185,7 +186,7 @@ class ReaderPool:
 
 
 class CrawlReaders:
-    """The pool of a process, as one of its crawls uses it: told to end, it reads what it has fetched, for :data:`FINISH` seconds."""
+    """The pool as used by one crawl: when the crawl ends, it still reads fetched pages for :data:`FINISH` seconds."""
 
     def __init__(self, pool: ReaderPool, crawler: Crawler) -> None:
         self.pool = pool
@@ -193,15 +194,14 @@ class CrawlReaders:
         self._ends_since: float | None = None
 
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """``function(*args)`` in a thread that may :meth:`call`."""
+        """Run ``function(*args)`` in a thread that may :meth:`call`."""
         return await self.pool.run(function, *args)
 
     async def read(self, function: Callable[..., Any], *args: Any, times: float = 1.0) -> Any:
-        """:meth:`call`, awaited."""
         return await self.pool.run(lambda: self.call(function, *args, times=times))
 
     def call(self, function: Callable[..., Any], *args: Any, times: float = 1.0) -> Any:
-        """``function(*args)``, which reads one page and changes nothing. Raises as :meth:`ReaderPool.call`."""
+        """Run ``function(*args)``, which reads one page and has no side effects. Raises as :meth:`ReaderPool.call`."""
         return self.pool.call(self._ending, function, *args, times=times)
 
     def _ending(self) -> float | None:
@@ -209,7 +209,7 @@ class CrawlReaders:
         try:
             if crawler is not None and (crawler.engine is None or crawler.engine.running):
                 return None
-        except RuntimeError:  # it has not begun
+        except RuntimeError:  # the crawl has not started
             return None
         if self._ends_since is None:
             self._ends_since = monotonic()
@@ -217,7 +217,7 @@ class CrawlReaders:
 
 
 def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
-    """The process that forks readers. It ends with the crawl, whose end of the connection is closed then."""
+    """Run the server that forks readers. It exits when the crawl closes its end of the connection."""
     try:
         os.setpgid(0, 0)
         signal.set_wakeup_fd(-1)
@@ -226,16 +226,16 @@ def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
         os.closerange(3, control.fileno())
         os.closerange(control.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
         logging.disable()
-        gc.freeze()  # files and connections of the crawl are closed here: nobody collects, and closes them again
+        gc.freeze()  # the crawl's files and connections are closed here: the garbage collector must not close them again
         ready = False
         while True:
             if pid := int(control.recv_bytes()):
                 control.send_bytes(b"%d" % os.waitpid(pid, 0)[1])
                 continue
-            if not ready:  # what the first page makes a process load, once for all readers
+            if not ready:  # load what the first page needs, once for all readers
                 read_article(make_page(f"<title>{EXAMPLE}</title><p>{EXAMPLE * 9}", "https://example.com/2024/1.html"))
                 keywords(EXAMPLE, EXAMPLE)
-                gc.freeze()  # nobody looks through the tables again
+                gc.freeze()  # exclude the loaded tables from collection
                 gc.set_threshold(YOUNG)
                 ready = True
             channel = Connection(recv_handle(control))
@@ -250,9 +250,9 @@ def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
 
 
 def _serve_pages(channel: Connection, memory: int, seconds: float) -> Never:
-    """A reader: one page after the other, until the crawl ends, or this process has grown."""
+    """Run a reader: one page after the other, until the crawl ends or this process has grown."""
     fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines())
-    most = int(fields["VmData"].split()[0]) * 1024 + memory  # so much more than this process has now
+    most = int(fields["VmData"].split()[0]) * 1024 + memory  # in addition to the current size
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     size = _peak()
     while _peak() - size < memory // 2:
@@ -275,12 +275,12 @@ def _answer(task: list[bytes], seconds: float) -> list[bytes]:
         return plain_values.dumps((True, function(*args)))
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001  raised where it is waited for
+    except Exception as error:  # noqa: BLE001  raised in the calling thread
         return plain_values.dumps((False, plain_values.describe(error, traceback.format_exc())))
 
 
 def _send(channel: Connection, parts: list[bytes]) -> None:
-    """One message: a part at a time would be as many turns of the threads."""
+    """Send one message: separate parts would cost as many thread switches."""
     channel.send_bytes(b"".join((b",".join(b"%d" % len(part) for part in parts), b"\n", *parts)))
 
 
@@ -292,5 +292,5 @@ def _receive(channel: Connection) -> list[bytes]:
 
 
 def _peak() -> int:
-    """The most bytes of memory that this process has had."""
+    """Return the peak memory of this process, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

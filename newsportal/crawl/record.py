@@ -1,4 +1,4 @@
-"""A store opened once a process, and what its crawls share: known URLs, lines of sites, models in use, and whether there is a network."""
+"""The store and caches shared by the crawls of a process: known URLs, learned lines of sites, active models, and the network state."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-RECHECK: Final = 15.0  # seconds between two looks whether another version is in use. A look reads one row.
+RECHECK: Final = 15.0  # seconds between checks for another active version. A check reads one row.
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A version of a corpus' model, and its macro-F1 on texts it has not seen (``None``: it was not measured)."""
+    """A loaded version of a corpus's model, and its macro-F1 on held-out texts (``None``: not measured)."""
 
     version: int
     classifier: Classifier = field(repr=False)
@@ -46,7 +46,7 @@ class Loaded:
 
     @property
     def name(self) -> str:
-        """As articles name it."""
+        """The name of the model as stored with articles."""
         return f"model {self.version}"
 
 
@@ -59,7 +59,7 @@ class _Cached:
 
 
 class Models:
-    """Models in use, loaded once for all spiders of a process. Blocking; may be called from several threads."""
+    """Active models, loaded once for all spiders of a process. Blocking, thread-safe."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -68,7 +68,7 @@ class Models:
         self._lock = Lock()
 
     def active(self, corpus: str) -> Loaded | None:
-        """The model of ``corpus`` in use; ``None`` if there is none, or none that works (:meth:`trouble`)."""
+        """Return the active model of ``corpus``; ``None`` if there is none or it cannot be loaded (:meth:`trouble`)."""
         with self._lock:
             now = self._clock()
             cached = self._cached.setdefault(corpus, _Cached(now - RECHECK))
@@ -82,7 +82,7 @@ class Models:
         return cached.trouble if cached else None
 
     def _refresh(self, corpus: str, cached: _Cached) -> None:
-        with warned(logger, "the model of %s was not asked for", corpus):  # what was loaded goes on, and the next look asks again
+        with warned(logger, "the model of %s was not asked for", corpus):  # on failure keep the loaded model; the next check retries
             version = self._store.corpora.active(corpus)
             if version == cached.version:
                 return
@@ -102,7 +102,7 @@ class Models:
 
 
 def join(method: str, made: Keeper, kept: str | None) -> str:
-    """What ``made`` learnt, after ``kept``, which other crawls learnt, was added to it."""
+    """Return the learned state of ``made`` merged with ``kept``, the state that other crawls saved."""
     try:
         if kept is not None:
             made.restore(kept)
@@ -112,7 +112,7 @@ def join(method: str, made: Keeper, kept: str | None) -> str:
 
 
 class SiteMemory:
-    """Joins a crawl's knowledge and the store. Blocking; may be called from several threads."""
+    """Load and save what a crawl learns of sites. Blocking, thread-safe."""
 
     def __init__(self, store: Store, knowledge: SiteKnowledge) -> None:
         self.knowledge = knowledge
@@ -123,7 +123,7 @@ class SiteMemory:
         self._extractors: dict[tuple[str, tuple[tuple[str, float], ...]], Extract] = {}
 
     def extractor(self, method: str, options: Mapping[str, Any]) -> Extract:
-        """The one that all readers of a choice share. What a method of a paper learnt in earlier crawls is read first."""
+        """Return the extractor shared by all readers with this choice, restored from earlier crawls if it learns."""
         key = (method, tuple(sorted(options.items())))
         with self._lock:
             if key not in self._extractors:
@@ -135,7 +135,7 @@ class SiteMemory:
             return self._extractors[key]
 
     def recall(self, url: str) -> None:
-        """Load what the store knows of a page's site, before the page is read."""
+        """Load the stored lines of a page's site before the page is read."""
         site = site_of(url)
         if site is None:
             return
@@ -153,7 +153,7 @@ class SiteMemory:
                 logger.warning("what is known of %s is broken, and learnt anew: %s", site, error)
 
     def keep(self, now: datetime) -> None:
-        """Save what is known of the sites that were met, at the end of the crawl."""
+        """Save the lines of the sites met in this crawl, and the state of learning extractors."""
         with warned(logger, "what was learnt of sites is lost"):
             self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
             for (method, _), made in list(self._extractors.items()):
@@ -171,23 +171,23 @@ class SiteMemory:
         return {site: {url: packed(known) for url, known in self._joined(site, pages).items()} for site, pages in sites.items()}
 
     def _joined(self, site: str, pages: Mapping[str, PageLines]) -> Mapping[str, PageLines]:
-        """``pages``, and before them as many others of the store's as a site may have."""
+        """Return ``pages`` preceded by as many other stored pages as the limit per site allows."""
         free = MAX_PAGES - len(pages)
         if free <= 0:
             return pages
         try:
             others = [(url, known) for url, known in self._stored(site).items() if url not in pages]
-        except ValueError:  # said when it was recalled
+        except ValueError:  # logged when it was recalled
             return pages
         return {**dict(others[-free:]), **pages}
 
     def _stored(self, site: str) -> Mapping[str, PageLines]:
-        """Raises ``StoreError``, and ``ValueError`` for what cannot be read."""
+        """Raises ``StoreError``, and ``ValueError`` for unreadable lines."""
         return {url: unpacked(lines) for url, lines in self._store.site_lines(site).items()}
 
 
 class Record:
-    """The store and the caches that the link trackers of one process share."""
+    """The store and the caches shared by the link trackers of a process."""
 
     def __init__(self, sources: Sources, settings: BaseSettings) -> None:
         self.store: Store = open_store(sources.store)
@@ -202,12 +202,12 @@ _RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()
 
 
 def record_of(sources: Sources, settings: BaseSettings) -> Record:
-    """The record of the sources' store, opened at the first call. Raises ``StoreError``."""
+    """Return the record of the sources' store, opened by the first call. Raises ``StoreError``."""
     record = _RECORDS.get(sources.store)
     if record is None:
         record = _RECORDS[sources.store] = Record(sources, settings)
         finalize(record, record.readers.close)
-        finalize(record, record.store.close)  # at the process's end at the latest: SQLite takes its log into the file
+        finalize(record, record.store.close)  # at exit at the latest: SQLite merges its write-ahead log into the file
     chosen = sources.duplicates
     record.store.fold_by(chosen.method, theta=chosen.theta, days=chosen.days)
     return record

@@ -1,4 +1,4 @@
-"""The connection to Redis, by scrapy-redis' settings (``REDIS_URL``, ``REDIS_PARAMS`` …), its errors, and start URLs pushed there."""
+"""The connection to Redis by scrapy-redis' settings (``REDIS_URL``, ``REDIS_PARAMS`` …), its errors explained, and pushed start URLs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from newsportal.crawl.queues.base import Queue
 
 
-# Seconds; scrapy-redis waits 30, but a crawl can do without Redis. ``REDIS_PARAMS`` wins.
+# Seconds; scrapy-redis waits 30, but a crawl works without Redis. ``REDIS_PARAMS`` takes precedence.
 PATIENCE: Mapping[str, Any] = {"socket_timeout": 5, "socket_connect_timeout": 3}
 
 QUEUE_KEY: Final = "%(spider)s:requests"
-SEEN_KEY: Final = "%(spider)s:dupefilter"  # scrapy-redis' SCHEDULER_QUEUE_KEY and SCHEDULER_DUPEFILTER_KEY, as it comes
-SHARED: Final = "newsportal:"  # what is shared by all queues of a Redis begins with it
+SEEN_KEY: Final = "%(spider)s:dupefilter"  # scrapy-redis' defaults of SCHEDULER_QUEUE_KEY and SCHEDULER_DUPEFILTER_KEY
+SHARED: Final = "newsportal:"  # prefix of the keys shared by all queues in one Redis
 
 REMEDIES: Final = {
     ("OOM", "OutOfMemoryError"): "its memory is full (maxmemory): give it more, or take tasks out with: newsportal frontier clear",
@@ -41,7 +41,7 @@ REMEDIES: Final = {
         "a part of the cluster is away, and cluster-require-full-coverage is yes: set it to no, and start that part"
     ),
 }
-"""By a word of Redis' errors, or redis-py's class of those whose first word it cuts off."""
+"""Explanations by the first word of a Redis error, or by redis-py's class where it strips that word."""
 
 
 def is_named(settings: BaseSettings) -> bool:
@@ -49,13 +49,13 @@ def is_named(settings: BaseSettings) -> bool:
 
 
 def address(settings: BaseSettings) -> str:
-    """Which Redis it is, without its password."""
+    """Return the URL of Redis without its password."""
     url = settings.get("REDIS_URL")
     return mask(url) if url else f"{settings.get('REDIS_HOST')}:{settings.get('REDIS_PORT') or 6379}"
 
 
 def faults() -> tuple[type[Exception], ...]:
-    """What redis-py raises: its errors of a cluster are not of its errors."""
+    """Return the errors that redis-py raises; those of a cluster do not derive from ``RedisError``."""
     from redis.exceptions import RedisClusterException, RedisError
 
     return RedisError, RedisClusterException, OSError
@@ -66,8 +66,8 @@ def is_cluster(settings: BaseSettings) -> bool:
 
 
 def connect(settings: BaseSettings) -> Any:
-    """redis-py's client; nothing is sent yet, but to a cluster. Raises ``StoreError`` for an address that is none, and
-    ``FrontierUnavailable`` if no node of a cluster answers."""
+    """Return a redis-py client. Only a cluster is contacted. Raises ``StoreError`` for an invalid URL, and ``FrontierUnavailable`` if no
+    node of a cluster answers."""
     from redis.backoff import NoBackoff
     from redis.retry import Retry
     from scrapy_redis import connection, defaults
@@ -75,7 +75,7 @@ def connect(settings: BaseSettings) -> Any:
     named = {parameter: settings.get(name) for name, parameter in connection.SETTINGS_PARAMS_MAP.items()}
     given = {parameter: value for parameter, value in named.items() if value}
     usual = {name: value for name, value in defaults.REDIS_PARAMS.items() if name != "retry_on_timeout"}  # redis-py warns of it
-    once_more = Retry(NoBackoff(), 1)  # a connection that was idle too long is made anew; more is ours to decide
+    once_more = Retry(NoBackoff(), 1)  # reconnect once after an idle connection was closed; further retries are up to the callers
     try:
         if is_cluster(settings):
             given |= _nodes(given["url"])
@@ -93,7 +93,7 @@ CLUSTER: Final = re.compile(r"(rediss?)\+cluster://((?:[^/?#]*@)?)([^/?#]*)(.*)"
 
 
 def _nodes(url: str) -> dict[str, Any]:
-    """What redis-py wants of ``redis+cluster://HOST:PORT,HOST:PORT``: nodes to ask for the others. Raises ``ValueError``."""
+    """Translate ``redis+cluster://HOST:PORT,HOST:PORT`` to redis-py's arguments, with the nodes for discovery. Raises ``ValueError``."""
     from redis.cluster import ClusterNode, RedisCluster
 
     found = CLUSTER.match(url)
@@ -106,7 +106,7 @@ def _nodes(url: str) -> dict[str, Any]:
 
 
 def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | FrontierRefused:
-    """What an error of the queue under ``key`` means, and what to do."""
+    """Translate an error of the queue under ``key`` into its cause and remedy."""
     text, kind = str(error), type(error).__name__
     refusal = text.partition("NEWSPORTAL ")[2] or (f"FOREIGN {key}" if "WRONGTYPE" in text else "")
     why, _, rest = refusal.partition(" ")
@@ -128,7 +128,7 @@ def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | F
 
 
 def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str, prefixes: Sequence[str] = ("",)) -> list[str]:
-    """Queues of ``owner`` whose keys look like ``queue_key`` after a prefix. Closes the client. Raises ``FrontierUnavailable``."""
+    """Return the queues of ``owner`` whose keys match ``queue_key`` after a prefix. Closes the client. Raises ``FrontierUnavailable``."""
     form = re.compile(re.escape(queue_key or QUEUE_KEY).replace(re.escape("%(spider)s"), "(.+)"))
     try:
         keys = [(prefix, as_text(key)) for prefix in prefixes for key in client.smembers(f"{prefix}{SHARED}queues")]
@@ -145,23 +145,23 @@ def as_text(value: Any) -> str:
 
 
 KEY: Final = "%(name)s:start_urls"  # scrapy-redis' default of REDIS_START_URLS_KEY
-EVERY: Final = 0.5  # seconds between two looks
+EVERY: Final = 0.5  # seconds between two polls
 
 BATCH: Final = 100
-AWAY: Final = 10.0  # seconds until a node that was away is asked again
-JOB_SECONDS: Final = 30.0  # for which one worker has the list; it gives it back at once
+AWAY: Final = 10.0  # seconds until an unreachable node is tried again
+JOB_SECONDS: Final = 30.0  # for which one worker holds the list; it is released after each batch
 
 
 class StartUrls:
-    """Blocking; called in the queue's thread. Raises ``FrontierUnavailable``. ``clustered``: while the node that has the list is away
-    nothing is read, and the crawl goes on with the others."""
+    """Start URLs in Redis. Blocking; called in the queue's thread. Raises ``FrontierUnavailable``. ``clustered``: while the node with the
+    list is unreachable, nothing is read and the crawl continues."""
 
     def __init__(self, client: Any, key: str, *, clustered: bool = False) -> None:
         self._client, self._key, self._job = client, key, f"starts:{key}"
         self._kind, self._clustered, self._away_until = "none", clustered, 0.0
 
     def read(self, queue: Queue) -> list[bytes]:
-        """Some of what was pushed. It stays until :meth:`drop`, and no other worker reads it so long."""
+        """Return a batch of pushed values. They stay in Redis until :meth:`drop`, and no other worker reads them meanwhile."""
         if monotonic() < self._away_until:
             return []
         try:
@@ -180,7 +180,7 @@ class StartUrls:
             return []
 
     def drop(self, queue: Queue, values: Sequence[bytes]) -> None:
-        """These have become tasks."""
+        """Delete values that have become tasks."""
         with self._explained(), self._client.pipeline(transaction=False) as pipe:
             for value in values:
                 _DROP[self._kind](pipe, self._key, value)
@@ -208,7 +208,7 @@ _DROP: Final[Mapping[str, Any]] = {
 
 
 def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
-    """``None`` without Redis, or for a spider without start URLs. Nothing is sent yet. Raises ``StoreError``."""
+    """Open the start URLs; ``None`` without Redis, or for a spider without start URLs. Nothing is sent yet. Raises ``StoreError``."""
     if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
         return None
     written = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
@@ -216,7 +216,7 @@ def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
 
 
 def parse_pushed(value: bytes) -> dict[str, Any]:
-    """A plain address, or JSON as scrapy-redis has it. Raises ``ValueError`` or ``KeyError``."""
+    """Parse a plain URL, or JSON in scrapy-redis' format. Raises ``ValueError`` or ``KeyError``."""
     text = value.decode("utf-8").strip()
     if not text.startswith("{"):
         return {"url": text}

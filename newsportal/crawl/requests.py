@@ -1,8 +1,8 @@
-"""Requests as JSON, so that they may wait on disk or in Redis and be taken up by another process. Nothing is ever unpickled.
+"""Requests as JSON, so that they can wait on disk or in Redis and be resumed by another process. Nothing is ever unpickled.
 
-Callbacks and errbacks are written as names of the spider's methods; values of ``cb_kwargs`` and ``meta`` as JSON, with the words of the
-house (:data:`WORDS`) by their fields, and what the spider can name (``refer``: a source by its key) by that name. What comes out of
-a queue is checked: whoever can write there can make the crawler ask for addresses, which the egress guard judges, and no more.
+Callbacks and errbacks are written as names of the spider's methods; values of ``cb_kwargs`` and ``meta`` as JSON, with dataclasses of
+:data:`WORDS` by their fields, and objects that the spider can name (``refer``: a source by its key) by that name. Whatever is read from
+a queue is validated: a writer to the queue can only make the crawler request URLs, which the egress guard checks.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from newsportal.items import Link, content_id
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-NO_ADDRESS = "bad-address"  # the reason when a link is none: http://host:99999/, javascript:…
+NO_ADDRESS = "bad-address"  # the reason for an invalid URL of a link: http://host:99999/, javascript:…
 
 
 def name_of(link: Link) -> str:
-    """The identity by which a link's article is known before it is fetched."""
+    """Return the identity by which a link's article is known before it is fetched."""
     return link.identity or identity(link.url)
 
 
 def id_of(link: Link) -> str:
-    """The id of a link in the table of links."""
+    """Return the id of a link in the link table."""
     return content_id(name_of(link))
 
 
 def is_entry(link: Link) -> bool:
-    """Whether a link's article is the entry of the feed itself, since its page is that of all entries."""
+    """Return whether the article is the feed entry itself, since the entry links to a page shared by all entries."""
     return link.identity is not None and "#" in link.identity
 
 
 def askable(url: str) -> bool:
-    """Whether a request can be made of ``url`` at all. Sites write what they like, and Scrapy raises for what it cannot send."""
+    """Return whether a request can be made for ``url``. Scrapy raises for URLs that it cannot send."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -57,34 +57,34 @@ def askable(url: str) -> bool:
 
 
 def sound(link: Link) -> bool:
-    """Whether the article of a link can be had: by a request, or from the entry itself."""
+    """Return whether a link's article can be read, by a request or from the feed entry itself."""
     return is_entry(link) or askable(link.url)
 
 
-MARK: Final = "$"  # the key that says what a JSON object stands for, where it is not a dict
-WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses that are written by their fields
-LANE: Final = "lane"  # in the meta: of requests with the same lane one is in flight
-AT: Final = "not_before"  # in the meta: seconds since 1970; the request waits until then
-ROW: Final = "frontier_row"  # in the meta of a link's request: its row stands in the table of links already
-UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})  # not written
+MARK: Final = "$"  # key of a JSON object that encodes something other than a dict: its type
+WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses written by their fields
+LANE: Final = "lane"  # meta key: requests of one lane are sent one at a time
+AT: Final = "not_before"  # meta key: earliest time to send the request, in seconds since 1970
+ROW: Final = "frontier_row"  # meta key: the link's row is already in the link table
+UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})  # not serialized
 
-# Keys of the meta that say how an address is asked for, or who thought of it: requests are not told apart by them.
+# Meta keys about the manner or origin of a request; they do not count towards its identity.
 MANNERS: Final = frozenset(
     {*UNSAID, "depth", "is_start_request", "source", "thorough", "list_page", "obey_robots", "verify_certificate", "render"}
 )
 
 
 class Unwritable(Exception):
-    """Raised for a request that only this process can understand (a lambda as callback, an object in its meta). It stays local."""
+    """Raised for a request that cannot be serialized (a lambda as callback, an object in its meta). It stays in this process."""
 
 
 class Unreadable(NewsportalError):
-    """Raised for a task whose body is no request of this spider. The scheduler counts and drops it: the store knows its link."""
+    """Raised for a task whose body is not a request of this spider. The scheduler counts and drops it; its link remains in the store."""
 
 
 class DupeFilter:
-    """By which name a queue refuses a request that it has seen: Scrapy's fingerprint. The setting ``SCHEDULER_DUPEFILTER_CLASS`` may name
-    a subclass; scrapy-redis' own is taken for this one, whose names are forgotten after a while."""
+    """Name requests for the queue's duplicate filter: by Scrapy's fingerprint. The setting ``SCHEDULER_DUPEFILTER_CLASS`` may name a
+    subclass; scrapy-redis' own filters are replaced by this one, whose names expire after a while."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -98,7 +98,7 @@ class DupeFilter:
         return found(crawler)
 
     def seen_name(self, request: Request) -> str | None:
-        """``None``: the request is never refused."""
+        """Return the fingerprint; ``None``: the request is never filtered."""
         fingerprinter = self._crawler.request_fingerprinter
         return None if request.dont_filter or fingerprinter is None else fingerprinter.fingerprint(request).hex()
 
@@ -107,7 +107,7 @@ class DupeFilter:
 
 
 def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
-    """The task of a request; ``seen`` is its fingerprint if it is to be filtered by it. Raises :class:`Unwritable`."""
+    """Serialize a request. ``seen``: its fingerprint if it is subject to the duplicate filter. Raises :class:`Unwritable`."""
     found = {
         "url": request.url,
         "method": request.method if request.method != "GET" else None,
@@ -126,7 +126,7 @@ def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
     try:
         body = json.dumps(written, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         body.encode()
-    except UnicodeEncodeError:  # half a character in an address or a title
+    except UnicodeEncodeError:  # a lone surrogate in a URL or a title
         body = json.dumps(written, separators=(",", ":"), allow_nan=False)
     except ValueError as error:
         raise Unwritable(str(error)) from error
@@ -146,13 +146,13 @@ def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
 
 
 def host_of(url: str) -> str:
-    """The host that a request asks, as Scrapy's slots and the queue's holds name it."""
+    """Return the host of a request, as Scrapy's slots and the queue's host locks name it."""
     return urlsplit(url).hostname or ""
 
 
 def identity_of(request: Request, written: Mapping[str, Any]) -> str:
-    """The same for the same question in every process: method, address, body, callback and arguments, of a link its identity alone, of
-    the meta what :data:`MANNERS` leaves."""
+    """Return an id that is equal for equal requests in every process: a hash of method, URL, body, callback and arguments (of a link its
+    identity alone) and the meta without :data:`MANNERS`."""
     arguments = dict(written.get("cb_kwargs", {}))
     for name, value in arguments.items():
         if isinstance(value, dict) and value.get(MARK) in WORDS:
@@ -171,7 +171,7 @@ def _name(method: Any, spider: Spider) -> str:
 
 
 def _value(value: Any, spider: Spider) -> Any:
-    """``value`` as JSON. Raises :class:`Unwritable`."""
+    """Return ``value`` as JSON. Raises :class:`Unwritable`."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list):
@@ -203,7 +203,7 @@ def _value(value: Any, spider: Spider) -> Any:
 
 
 def link_of(body: str, spider: Spider) -> Link | None:
-    """The link that a request's JSON asks for; ``None`` if it is none of this spider."""
+    """Return the link that a serialized request fetches; ``None`` if it is not a request of this spider."""
     try:
         found = request_of(Task("", "", body), spider).cb_kwargs.get("link")
     except Unreadable:
@@ -212,7 +212,7 @@ def link_of(body: str, spider: Spider) -> Link | None:
 
 
 def request_of(task: Task, spider: Spider) -> Request:
-    """The request of a task. Raises :class:`Unreadable`."""
+    """Deserialize the request of a task. Raises :class:`Unreadable`."""
     try:
         told = json.loads(task.body)
         found = {key: _read(value, spider) for key, value in told.items() if key not in ("callback", "errback")}
@@ -239,7 +239,7 @@ def _read(value: Any, spider: Spider) -> Any:
 
 
 def _word(kind: type, told: dict[str, Any]) -> Any:
-    """Raises ``ValueError`` for a field that is missing or has the wrong type: these values are trusted inside."""
+    """Build a dataclass. Raises ``ValueError`` for a missing field or a wrong type: these values are trusted afterwards."""
     for one in fields(kind):
         given = told.get(one.name, one.default)
         allowed = TYPES[str(one.type).replace(" | None", "")]

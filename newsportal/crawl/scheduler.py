@@ -1,7 +1,7 @@
-"""Scrapy's scheduler over a queue that loses nothing (setting ``SCHEDULER``): what it takes is leased, and acknowledged when it is done.
+"""Scrapy's scheduler over a queue without losses (setting ``SCHEDULER``): requests are leased, and acknowledged when they are done.
 
-Works for every spider, ours or not. A request is written as JSON and pushed; one that cannot be written (a thread's later pages, a lambda
-as callback) stays in this process, under the lease of the request whose callback made it. Retries and redirects do the same.
+Works for every spider. A request is serialized as JSON and pushed; one that cannot be serialized (a thread's later pages, a lambda as
+callback) stays in this process, under the lease of the request whose callback made it, as do retries and redirects.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ from newsportal.errors import NewsportalError
 
 logger = logging.getLogger(__name__)
 
-STANDING: Final = "NEWSPORTAL_STANDING"  # setting: the spider stays when it has nothing to do (newsportal worker)
+STANDING: Final = "NEWSPORTAL_STANDING"  # setting: the spider stays open when idle (newsportal worker)
 REPLAY: Final = "NEWSPORTAL_REPLAY"  # setting: requests are answered from a file, without a queue
 FLUSH: Final = "SCHEDULER_FLUSH_ON_START"  # scrapy-redis' setting: forget at the start what waits; nothing is wiped at the end
-MIN_PREFETCH: Final = 16  # requests kept in hand at least; twice Scrapy's places (CONCURRENT_REQUESTS) where that is more
-BROKEN: Final = "frontier-failed"  # the reason of a crawl's end when the scheduler itself is at fault; the log says why
-AWAY: Final = "queue-unavailable"  # the reason of a crawl's end when its queue did not serve for so long; a standing spider waits
-AWAY_SECONDS: Final = 300.0  # a Redis that restarts with its log is back within
-REFUSED: Final = "frontier/refused"  # statistic: why the queue is none of ours, with the remedy
+MIN_PREFETCH: Final = 16  # minimum of prefetched requests; twice CONCURRENT_REQUESTS where that is more
+BROKEN: Final = "frontier-failed"  # reason of a crawl's end when the scheduler itself failed; the log has the error
+AWAY: Final = "queue-unavailable"  # reason of a crawl's end when its queue was unavailable for AWAY_SECONDS; a permanent worker waits
+AWAY_SECONDS: Final = 300.0  # a Redis that restarts from its log is back within this time
+REFUSED: Final = "frontier/refused"  # statistic: why the queue was refused, with the remedy
 
 _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
 
 
 def scheduler_of(crawler: Crawler) -> Scheduler | None:
-    """The scheduler of a crawler; ``None`` where another one was chosen."""
+    """Return the scheduler of a crawler; ``None`` if another one is configured."""
     return _SCHEDULERS.get(crawler)
 
 
 class Scheduler(CrawlerComponent, BaseScheduler):
-    """Without a queue (a replay) requests wait in memory, by priority."""
+    """The scheduler. Without a queue (in a replay) requests wait in memory, by priority."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -86,7 +86,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             self.feeder.doing["spider"] = spider.name
             self.feeder.starts = open_start_urls(self._crawler.settings, spider)
             if self.feeder.starts is not None and hasattr(spider, "fetch_data"):
-                spider.fetch_data = lambda key, number: []  # scrapy-redis' spiders pop, and lose what they popped when they are killed
+                spider.fetch_data = lambda key, number: []  # scrapy-redis' spiders pop start URLs, and lose them when they are killed
             self.feeder.start(self._broke)
 
     def close(self, reason: str) -> Deferred[None] | None:
@@ -107,20 +107,20 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         parent = request.meta.pop(PARENT, None)
         if self.feeder is None:
             return self._here(request, None)
-        if parent is None and LEASE in request.meta:  # a retry or a redirect of what was handed out
+        if parent is None and LEASE in request.meta:  # a retry or a redirect of a leased request
             return self._here(request, request.meta[LEASE])
         request.meta.pop(LEASE, None)
         if request.meta.pop(ROW, False) and isinstance(self.feeder.queue, TableQueue):
-            self.feeder.changed()  # it waits in the table that the queue reads
+            self.feeder.changed()  # its row in the link table is already part of the queue
             return True
         try:
             task = task_of(request, self.spider, self._seen.seen_name(request))
         except Unwritable:
             self.count("local")
             return self._here(request, parent)
-        if task.link and task.id in self.feeder.leases:  # the same link by another address, under the same lease
+        if task.link and task.id in self.feeder.leases:  # the same link by another URL, under the same lease
             return self._here(request, task.id)
-        if request.dont_filter and task.id in self.feeder.leases:  # a callback asks for its own page again: its task is not done yet
+        if request.dont_filter and task.id in self.feeder.leases:  # a callback requests its own page again: its task is not done yet
             task = replace(task, id=f"{task.id}+")
         self.feeder.push(task)
         return True
@@ -145,7 +145,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     # requests
 
     def _here(self, request: Request, lease: str | None) -> bool:
-        """Let the request wait in this process."""
+        """Keep the request in this process."""
         host = host_of(request.url)
         if self.feeder is None:
             self.host_queues.hold(host, 0.0)
@@ -157,7 +157,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
     @property
     def queue(self) -> Queue | None:
-        """``None`` before it is open, and in a replay."""
+        """``None`` before it is opened, and in a replay."""
         return None if self.feeder is None else self.feeder.queue
 
     # what the feeder asks
@@ -179,30 +179,30 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         return engine is not None and (engine._slot is None or engine._slot.closing is not None)
 
     def wait_after(self, host: str) -> float:
-        """Seconds until another process may ask a host that this one asked."""
+        """Return the seconds until another process may send requests to a host."""
         slot = self._slot(host)
         return 0.0 if slot is None or not slot.lastseen else slot.lastseen + slot.delay - time.monotonic()
 
     def busy(self, host: str) -> bool:
-        """Whether a request to it is under way."""
+        """Return whether a request to the host is in progress."""
         slot = self._slot(host)
         return slot is not None and bool(slot.active)
 
     def request_of(self, task: Task) -> Request:
-        """Raises ``Unreadable``."""
+        """Deserialize a task. Raises ``Unreadable``."""
         return request_of(task, self.spider)
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
-        """The spider's ``accept`` may replace or refuse requests that the queue hands out."""
+        """Let the spider's ``accept`` replace or refuse leased requests."""
         self.count("taken", len(requests))
         ask = getattr(self.spider, "accept", None)
         return requests if ask is None else list(await ask(requests))
 
     async def started(self, values: Sequence[bytes]) -> None:
-        """Make requests of start URLs that were pushed into Redis; others are logged and dropped."""
+        """Make requests from start URLs pushed to Redis; invalid ones are logged and dropped."""
         spider: Any = self.spider
         if hasattr(spider, "spider_idle_start_time"):
-            spider.spider_idle_start_time = int(time.time())  # scrapy-redis' MAX_IDLE_TIME_BEFORE_CLOSE counts from here
+            spider.spider_idle_start_time = int(time.time())  # reset scrapy-redis' timer for MAX_IDLE_TIME_BEFORE_CLOSE
         for value in values:
             try:
                 found = await spider.pushed(value) if hasattr(spider, "pushed") else spider.make_request_from_data(value)
@@ -216,7 +216,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                     self._crawler.engine.crawl(request)
 
     def stir(self) -> None:
-        """Let the engine ask for the next request now."""
+        """Make the engine call :meth:`next_request` now."""
         engine = self._crawler.engine
         if engine is not None and engine._slot is not None and engine._slot.closing is None:
             engine._slot.nextcall.schedule()
@@ -227,7 +227,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     # hosts
 
     async def acquire_host(self, request: Request) -> None:
-        """Wait until this process may ask the host of ``request``. Raises ``Ending`` or ``HostPaused``."""
+        """Wait until this process may send a request to its host. Raises ``Ending`` or ``HostPaused``."""
         if self.feeder is None:
             return
         host = host_of(request.url)
@@ -236,13 +236,13 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         await self.feeder.turns.acquire(host)
 
     def pause_host(self, request: Request, seconds: float) -> None:
-        """All processes leave the host of ``request`` alone."""
+        """Pause the host of ``request`` for all processes."""
         if self.feeder is not None:
             self.host_queues.pause(host_of(request.url), time.monotonic() + seconds)
             self.feeder.changed()
 
     def delay_of(self, host: str) -> float:
-        """Seconds between two requests to a host: its slot's (robots.txt may ask for more), else the setting's."""
+        """Return the seconds between two requests to a host: its slot's delay (which robots.txt may increase), else the setting."""
         if (slot := self._slot(host)) is not None:
             return slot.delay
         engine = self._crawler.engine
@@ -254,7 +254,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         return None if engine is None else engine.downloader.slots.get(self._slots.get(host, host))
 
     def _free_places(self, host: Host) -> int:
-        """How many more requests of a host may be under way. Without a delay as many again wait in its slot, which never stands still."""
+        """Return how many more requests a host may have in progress. Without a delay, as many again are queued in its slot."""
         engine, slot = self._crawler.engine, self._slot(host.name)
         places = slot.concurrency if slot is not None else self._places
         most = places if (slot.delay if slot is not None else self._delay) else 2 * places
@@ -269,7 +269,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             self._crawler.stats.inc_value(key, number)
 
     def _opened(self) -> Queue:
-        """In the queue's thread. Raises ``FrontierUnavailable``."""
+        """Open the queue, in its thread. Raises ``FrontierUnavailable``."""
         from newsportal.crawl.queues.opening import open_plain, open_queue
 
         settings = self._crawler.settings
@@ -284,7 +284,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         return queue
 
     def _wait(self, now: float) -> None:
-        """Look again when the next host may be asked: Scrapy by itself looks every five seconds."""
+        """Schedule the next attempt when a host becomes ready: Scrapy by itself polls every five seconds."""
         soonest = self.host_queues.soonest()
         if self._timer is not None:
             self._timer.cancel()
@@ -303,7 +303,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                 self._end(AWAY)
 
     def _broke(self, error: BaseException) -> None:
-        if isinstance(error, NewsportalError):  # a queue of a newer version: the message says it all
+        if isinstance(error, NewsportalError):  # e.g. a queue of a newer version: the message is sufficient
             logger.error("%s", error)
             if self._crawler.stats is not None:
                 self._crawler.stats.set_value(REFUSED, str(error))
@@ -317,5 +317,5 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
 
 def _stay() -> None:
-    """Raises ``DontCloseSpider``."""
+    """Raise ``DontCloseSpider``."""
     raise DontCloseSpider

@@ -1,7 +1,7 @@
-"""Which articles are stored: a Bloom filter of their names before the store, this process's with a file beside it, or one in Redis for all.
+"""Bloom filters of the identities of stored articles, queried before the store: one per process, saved in a file, or one in Redis for all.
 
-Either may lag behind the store, which never costs more than a second fetch: what it calls unknown is fetched, what it calls known is
-asked of the store. Both know up to which change of the store they have every name, so a start asks for the newer ones alone.
+A filter may lag behind the store; this costs at most a second fetch. Identities missing from the filter are fetched; identities found in
+it are verified in the store. Each filter records the change of the store up to which it is complete, so a start reads only later changes.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ logger = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
-CATCH_UP = 30.0  # seconds after which names that other processes stored are asked for; what both fetch meanwhile is stored once
-AWAY = 5.0  # seconds for which a Redis that did not answer is left alone: a crawl is not to wait for it at every list page
+CATCH_UP = 30.0  # seconds between reads of identities that other processes stored; an article fetched twice meanwhile is stored once
+AWAY = 5.0  # seconds without calls after Redis failed to answer, so that a crawl does not wait for it at every list page
 
 
 class StoredUrls(ABC):
-    """Identities that are stored in ``store``, *entered* only when their articles are: a crash costs a second fetch, never an article.
-    Blocking, shared between threads; raises ``StoreError``."""
+    """Identities stored in ``store``. They are entered only after their articles are stored: a crash costs a second fetch, never an
+    article. Blocking, thread-safe; raises ``StoreError``."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -48,7 +48,7 @@ class StoredUrls(ABC):
         return self._store.find_stored(perhaps) if perhaps else set()
 
     def alias(self, names: Iterable[str], known: str) -> None:
-        """These names lead to the article that is stored as ``known``, too. Raises ``StoreError`` if there is none."""
+        """Record ``names`` as further identities of the article stored as ``known``. Raises ``StoreError`` if there is no such article."""
         others = set(names) - {known}
         if others:
             self._store.add_aliases(others, known)
@@ -56,19 +56,19 @@ class StoredUrls(ABC):
 
     @abstractmethod
     def perhaps(self, identities: Collection[str]) -> set[str]:
-        """Those to ask the store about; the others are not known."""
+        """Return the identities that may be stored and have to be verified in the store; all others are unknown."""
 
     @abstractmethod
     def enter(self, identities: Collection[str]) -> None:
-        """These are stored now."""
+        """Enter identities that have just been stored."""
 
     @abstractmethod
     def keep(self) -> None:
-        """Save it at the end of a crawl."""
+        """Save the filter at the end of a crawl."""
 
 
 class LocalFilter(StoredUrls):
-    """This process's filter, filled from ``file`` (if any) and the store."""
+    """A filter of this process, loaded from ``file`` (if any) and completed from the store."""
 
     def __init__(self, store: Store, file: Path | None = None, *, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
         super().__init__(store)
@@ -90,7 +90,7 @@ class LocalFilter(StoredUrls):
         self._bloom.enter(identities)
 
     def keep(self) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file atomically."""
         if self._file is None:
             return
         try:
@@ -101,7 +101,7 @@ class LocalFilter(StoredUrls):
             logger.warning("%s: known addresses are not kept, the next start asks the store for them: %s", self._file, error)
 
     def _catch_up(self) -> None:
-        """Enter what is new in the store. The position is taken first: what is stored meanwhile comes again."""
+        """Enter what was stored since the last call. The position is read first: identities stored meanwhile are entered twice."""
         with self._lock:
             position = self._store.last_seq()
             self._bloom.enter(self._store.identities(after=self._position))
@@ -109,7 +109,7 @@ class LocalFilter(StoredUrls):
 
 
 def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
-    """The filter in ``file`` and its position; an empty one at 0 where there is none that can be used."""
+    """Return the filter in ``file`` and its position; an empty filter at position 0 if the file is missing or unusable."""
     if file is not None:
         try:
             return unpacked(file.read_bytes(), capacity, error_rate)
@@ -121,7 +121,7 @@ def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom,
 
 
 class RedisFilter(StoredUrls):
-    """While Redis is away the store is asked about every name. ``faults``: errors of its client; ``where``: its address."""
+    """A filter in Redis; the store is asked while Redis is unreachable. ``faults``: the errors of the Redis client; ``where``: its URL."""
 
     def __init__(self, store: Store, bloom: RedisBloom, where: str, faults: tuple[type[Exception], ...]) -> None:
         super().__init__(store)
@@ -141,15 +141,15 @@ class RedisFilter(StoredUrls):
         none: set[str] = set()
         try:
             self._tried(lambda: self._bloom.enter(identities), none)
-        except StoreError:  # their articles are stored; they are entered when the filter catches up
+        except StoreError:  # the articles are stored; the next catch-up enters them
             self._looked = None
 
     def keep(self) -> None:
-        self._looked, self._away_until = None, 0.0  # what was stored while Redis was away is entered by whoever ends
+        self._looked, self._away_until = None, 0.0  # what was stored while Redis was unreachable is entered by the worker that ends
         self._tried(lambda: None, None)
 
     def _tried(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
-        """What ``ask`` answers; ``otherwise`` while Redis is away."""
+        """Return the result of ``ask``, or ``otherwise`` while Redis is unreachable."""
         if monotonic() < self._away_until:
             return otherwise
         try:
@@ -173,12 +173,12 @@ class RedisFilter(StoredUrls):
         return answer
 
     def _catch_up(self) -> None:
-        """Enter what is new in the store since the position, which lies in Redis beside the filter: both go back together."""
+        """Enter what was stored since the position. It is kept in Redis beside the filter, so that restoring Redis restores both."""
         with self._lock:
             if self._looked is not None and monotonic() - self._looked < CATCH_UP:
                 return
             position, since = self._store.last_seq(), self._bloom.open()
-            if since > position:  # the store is another one, or an earlier state of this one
+            if since > position:  # another store, or an earlier state of this one
                 self._bloom.clear()
                 since = self._bloom.open()
             self._bloom.enter(self._store.identities(after=since))
@@ -187,7 +187,7 @@ class RedisFilter(StoredUrls):
 
 
 def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
-    """``sources.yaml`` may name another Redis for the filter than for the queue."""
+    """Return the settings with the Redis URL of the filter, which may differ from that of the queue."""
     named = sources.url_filter.redis
     if named is None or settings.get("REDIS_URL") != sources.frontier.redis:
         return settings
@@ -198,14 +198,14 @@ def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
 
 
 def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
-    """Each store has its own filter, so several portals may share one Redis."""
+    """Return the filter of this store in Redis. The key contains the store, so several portals may share one Redis."""
     form = sources.url_filter
     key = f"{KEY}:{content_id(sources.store)}"
     return RedisBloom(connect(settings), key=key, capacity=form.capacity, error_rate=form.error_rate)
 
 
 def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> StoredUrls:
-    """Raises ``StoreError``."""
+    """Open the filter that the settings name. Raises ``StoreError``."""
     form = sources.url_filter
     if not is_named(settings):
         return LocalFilter(store, sources.seen_file, capacity=form.capacity, error_rate=form.error_rate)
@@ -215,14 +215,14 @@ def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> Store
 
 @dataclass(frozen=True, slots=True)
 class FilterStatus:
-    """``fill`` None: there is no filter yet."""
+    """The status in words, and the fill level (None: no filter exists yet)."""
 
     says: str
     fill: Fill | None = None
 
 
 def filter_status(sources: Sources) -> FilterStatus:
-    """Raises ``StoreError`` for a Redis that does not answer."""
+    """Return the status of the filter. Raises ``StoreError`` if Redis does not answer."""
     from scrapy.settings import Settings
 
     from newsportal.crawl.addon import scrapy_settings

@@ -1,4 +1,4 @@
-"""Around a visit of a source: when it is due, its health afterwards, where it has moved to, and the hub that its feed names."""
+"""Before and after the visit of a source: its schedule, its health, permanent redirects, and the WebSub hub of its feed."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from newsportal.store.results import SourceState
 
 logger = logging.getLogger(__name__)
 
-DOUBTED: Final = 100  # visits that are looked at before "not modified" is doubted
-PRICED: Final = 600.0  # seconds for which a price holds: it depends on the rates of all sources, which change over hours
+DOUBTED: Final = 100  # visits examined for a source that always answers "not modified"
+PRICED: Final = 600.0  # seconds for which the price of a visit is reused: it depends on the rates of all sources, which change over hours
 
 
 class Timing:
-    """When sources are due. One a spider; blocking calls run in threads."""
+    """The schedule of sources. One per spider; blocking calls run in threads."""
 
     def __init__(self, tracker: LinkTracker) -> None:
         self._tracker = tracker
@@ -47,18 +47,18 @@ class Timing:
         return timing.due_at(state, self.rules(source), now)
 
     async def stuck(self, source: str) -> bool:
-        """Whether the source answers "not modified" for too long to be believed. Raises ``StoreError``."""
+        """Return whether the source has answered "not modified" for implausibly long. Raises ``StoreError``."""
         return freshness.stuck(await asyncio.to_thread(self._tracker.store.visits.of, source, limit=DOUBTED))
 
     async def pages(self, source: str, *, usual: int) -> int:
-        """Result pages of a search engine that are worth reading at this hour."""
+        """Return how many result pages of a search engine are worth fetching at this hour."""
         with warned(logger, "how many pages of %s are worth reading is not known", source, source=source):
             visits = await asyncio.to_thread(self._tracker.store.visits.of, source, limit=timing.LOOKED_BACK)
             return policies.pages(visits, utcnow(), ZoneInfo(self._tracker.sources.portal.timezone), usual=usual)
         return usual
 
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
-        """Write when these sources are visited next, after a visit. Without a plan the usual interval holds."""
+        """Save the next visit of each source after a visit. Without a plan the configured interval applies."""
         for source in sources:
             with warned(logger, "the next visit of %s is not planned", source.key, source=source.key):
                 await asyncio.to_thread(self._plan, source, now)
@@ -77,18 +77,18 @@ class Timing:
         if timing.keeps(asked):
             at = timing.due_at(replace(state, next_visit=None), asked, now)
         else:
-            at = max(found.at, now + timedelta(minutes=asked.shortest))  # a visit of hours is not followed by the next at once
+            at = max(found.at, now + timedelta(minutes=asked.shortest))  # a visit that took hours is not followed by the next at once
         state = replace(state, next_visit=at, rate=found.rate)
         store.save_source_state(state)
         if subscribed and visits and (told := store.subscriptions.of(source.key)) and told.pushed and told.pushed > visits[0].at:
-            store.save_source_state(replace(state, next_visit=now))  # asked only now: whoever tells us later finds the plan, and hastens it
+            store.save_source_state(replace(state, next_visit=now))  # pushed meanwhile: visit at once; later pushes bring the plan forward
 
 
-FOR_EVER = frozenset({301, 308})  # redirects that say: do not ask here again (RFC 9110, 15.4.2 and 15.4.9)
+FOR_EVER = frozenset({301, 308})  # permanent redirects (RFC 9110, 15.4.2 and 15.4.9)
 
 
 async def note_health(tracker: LinkTracker, sources: Iterable[str], now: datetime) -> None:
-    """After a visit: warn of a source whose health changed, and let one in quarantine rest."""
+    """After a visit: log sources whose health changed, and pause those in quarantine."""
     for source in sources:
         with warned(logger, "the health of %s is not looked at", source, source=source):
             await asyncio.to_thread(_note_health, tracker, source, now)
@@ -96,7 +96,7 @@ async def note_health(tracker: LinkTracker, sources: Iterable[str], now: datetim
 
 def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
     if tracker.offline and tracker.unreached(source):
-        return  # the network is away, which is no fault of the source
+        return  # network outage: not counted against the source
     told = tracker.store.visits
     visits = merge_visits(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
     if (said := change(visits)) is not None:
@@ -108,7 +108,7 @@ def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
 
 
 def note_moved(tracker: LinkTracker, source: str, response: Response) -> None:
-    """Remember where a list page has moved to for ever."""
+    """Record the permanent redirect of a list page."""
     asked = response.meta.get("redirect_urls") or [response.url]
     reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
     if moved := moved_to(asked[0], response.url, reasons):
@@ -116,16 +116,16 @@ def note_moved(tracker: LinkTracker, source: str, response: Response) -> None:
 
 
 def moved_to(asked: str, answered: str, statuses: Iterable[int]) -> str | None:
-    """Where a list page has gone for ever; ``None`` if only to another spelling of its address (https, www.)."""
+    """Return the URL to which a list page was permanently redirected; ``None`` if only its spelling changed (https, www.)."""
     found = tuple(statuses)
     return answered if found and FOR_EVER.issuperset(found) and identity(asked) != identity(answered) else None
 
 
-TOKEN_BYTES, SECRET_BYTES = 24, 32  # of chance: callbacks that nobody guesses, and keys for HMAC (at most 200 characters)
+TOKEN_BYTES, SECRET_BYTES = 24, 32  # random bytes of unguessable callback URLs, and of HMAC keys (at most 200 characters)
 
 
 async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: str | None, topic: str | None) -> None:
-    """Remember the hub of a feed. Its headers go before what stands in it (WebSub, 4); without a ``self`` it is what we asked for."""
+    """Save the hub of a feed. Link headers precede the document (WebSub, 4); without ``self`` the requested URL is the topic."""
     said = link_targets(b", ".join(response.headers.getlist("Link")).decode("latin-1"), response.url)
     hub, topic = said.get("hub") or hub, said.get("self") or topic or response.url
     sources = tracker.sources
@@ -137,7 +137,7 @@ async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: s
 
 
 def _is_hub_url(url: str) -> bool:
-    """Feeds in JSON may hold half characters."""
+    """Return whether the URL can be fetched and printed; feeds in JSON may hold lone surrogates."""
     return askable(url) and url.isprintable()
 
 

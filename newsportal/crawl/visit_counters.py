@@ -1,4 +1,4 @@
-"""What a crawl counts of its sources (Scrapy's stats, the run report, visits that are not written yet), and their states between visits."""
+"""Counters of a crawl per source (Scrapy's stats, the run report, visits not yet written), and the state of sources between visits."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from newsportal.store.store import Store
 logger = logging.getLogger(__name__)
 
 PREFIX = "newsportal/"  # Scrapy's stats are named newsportal/SOURCE/COLUMN and newsportal/SOURCE/failed/REASON
-SECONDS = "seconds"  # the column of how long visits took
-OUTAGE = ("dns", "connection", "robots-unreachable")  # reasons that every source has when there is no network
-LATELY = 300.0  # seconds: a list page that was read so long ago says that there is a network
+SECONDS = "seconds"  # column with the duration of visits
+OUTAGE = ("dns", "connection", "robots-unreachable")  # reasons that every source reports when there is no network
+LATELY = 300.0  # seconds: after a list page was fetched, the network counts as up for this long
 
-BLOCKED = "blocked"  # how the reasons begin when an engine asks who we are
+BLOCKED = "blocked"  # prefix of the reasons when an engine demands a captcha or a login
 Validators = tuple[str | None, str | None]  # ETag and Last-Modified
 
 
@@ -40,13 +40,13 @@ def utcnow() -> datetime:
 
 
 def unreached(reasons: Iterable[str]) -> bool:
-    """Whether no host was reached, by all of these reasons."""
+    """Return whether all of these reasons mean that no host was reached."""
     found = tuple(reasons)
     return bool(found) and all(reason.startswith(OUTAGE) for reason in found)
 
 
 class Reach:
-    """Whether there is a network, by which hosts answered the spiders of a process."""
+    """Whether the network is up, by the hosts that answered the spiders of this process."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -58,12 +58,12 @@ class Reach:
         self._missed.clear()
 
     def missed(self, source: str, reason: str) -> None:
-        """A list page did not come, for a reason of ``OUTAGE``. ``reason`` may begin with its address."""
+        """Record a list page that failed for a reason of ``OUTAGE``. ``reason`` may begin with its URL."""
         self._missed.add(urlsplit(reason.partition(" ")[0].rstrip(":")).netloc or source)
 
     @property
     def away(self) -> bool:
-        """Whether several hosts could not be reached, and none could lately."""
+        """Whether several hosts were unreachable and none was reached within the last ``LATELY`` seconds."""
         return len(self._missed) > 1 and (self._reached is None or self._clock() - self._reached > LATELY)
 
 
@@ -98,7 +98,7 @@ class _Part:
 
 
 class VisitCounters:
-    """What a worker did of visits since it last wrote it down. Safe between threads."""
+    """Counts of visits since they were last written to the store. Thread-safe."""
 
     def __init__(self) -> None:
         self._parts: dict[str, _Part] = defaultdict(_Part)
@@ -110,13 +110,13 @@ class VisitCounters:
             (getattr(part, column) if reason else part.counts)[reason or column] += number
 
     def published(self, source: str, moments: Iterable[datetime | None]) -> None:
-        """When new entries were published, if they say so."""
+        """Record when new entries were published, as far as they are dated."""
         with self._lock:
             part = self._parts[source]
             part.published = newest((*part.published, *(moment for moment in moments if moment is not None)))
 
     def record_wait(self, source: str, seconds: float) -> None:
-        """The server or the feed asked to wait so long; the longest counts."""
+        """Record the wait that the server or the feed requested; the longest counts."""
         with self._lock:
             part = self._parts[source]
             part.asked_wait = max(seconds, part.asked_wait or 0.0)
@@ -136,7 +136,8 @@ class VisitCounters:
             return frozenset(self._parts)
 
     def taken(self, now: datetime, going: Collection[str] = (), *, away: bool = False) -> list[Visit]:
-        """Take the counts, a part a source. Unreached hosts of visits still ``going`` wait; with the network ``away`` they are dropped."""
+        """Remove and return the counts, one visit per source. Unreached hosts of visits ``going`` remain; with the network ``away``:
+        dropped."""
         with self._lock:
             counted, self._parts = self._parts, defaultdict(_Part)
             lost = {source for source, part in counted.items() if part.unreached}
@@ -146,7 +147,7 @@ class VisitCounters:
 
 
 class SourceStates:
-    """Counters by source, and what is saved of a source when its visit ends. Methods that ask the store are coroutines."""
+    """Counters by source, and the state saved when the visit of a source ends. Methods that query the store are coroutines."""
 
     def __init__(self, stats: StatsCollector, reach: Reach, store: Store) -> None:
         self._stats, self._reach, self.store = stats, reach, store
@@ -159,7 +160,7 @@ class SourceStates:
         self._layouts: set[str] = set()
 
     def count(self, source: str, column: str, reason: str | None = None, number: int = 1, topic: str | None = None) -> None:
-        """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``. ``topic``: found for this one."""
+        """Add to a column of the report. ``reason``: for ``failed`` and ``list_failed``; ``topic``: the topic that found the entry."""
         key = f"{PREFIX}{source}/{column}"
         if topic:
             self._stats.inc_value(f"{PREFIX}{source}/topics/{column}/{topic}", number)
@@ -189,37 +190,36 @@ class SourceStates:
                 elif column in COUNTERS or column == SECONDS:
                     rows[source][column] = value
         for source in self._notes:
-            rows[source]  # a source that only has a note has a row too
+            rows[source]  # a source with only a note gets a row, too
         return tuple(SourceReport(source, notes=tuple(self._notes.get(source, ())), **row) for source, row in sorted(rows.items()))
 
     def list_failed(self, source: str, reason: str, detail: str | None = None) -> None:
-        """A list page gave nothing; ``detail`` is for the source's health page."""
+        """Count a list page without result; ``detail`` is shown on the source's health page."""
         self.count(source, "list_failed", reason)
         self._errors[source] = f"{reason}: {detail}" if detail else reason
         if unreached([reason]):
             self._reach.missed(source, detail or "")
 
     def count_skipped_list(self, source: str, reason: str) -> None:
-        """A list page that is not for us (a board for members only): the visit has not failed by it."""
+        """Count a list page that is not public (a members' board), without failing the visit."""
         self._stats.inc_value(f"{PREFIX}{source}/list_failed/{reason}")
 
     def validate(self, source: str, url: str, validators: Validators) -> None:
-        """Remember a list page's ETag and Last-Modified until the end of the run, when its links are safe."""
+        """Remember a list page's ETag and Last-Modified until the end of the run, when its links are stored."""
         self._validators[source][url] = validators
 
     def pause(self, source: str, until: datetime) -> None:
-        """Leave ``source`` alone until then (a captcha, a Retry-After)."""
+        """Do not visit ``source`` before ``until`` (a captcha, a Retry-After)."""
         self._pauses[source] = until
         self.visit_counts.record_wait(source, max(0.0, (until - utcnow()).total_seconds()))
 
     async def pause_now(self, source: str, until: datetime) -> None:
-        """The same, for other workers, too."""
         self.pause(source, until)
         with warned(logger, "other workers are not told that %s rests", source, source=source):
             await asyncio.to_thread(lambda: self.store.save_source_state(replace(self.store.source_state(source), rest_until=until)))
 
     async def is_paused(self, source: str) -> bool:
-        """Whether some worker was asked to leave ``source`` alone; not while the store is away."""
+        """Return whether any worker paused ``source``; False if the store is unreachable."""
         try:
             until = (await self.state(source)).rest_until
         except StoreError:
@@ -227,7 +227,7 @@ class SourceStates:
         return until is not None and until > utcnow()
 
     def layout_changed(self, source: str) -> None:
-        """The wrapper of ``source`` found nothing where the template-free reader did."""
+        """Record that the wrapper of ``source`` found nothing where the template-free extractor did."""
         self._layouts.add(source)
         self.note(source, Message("note.layout-changed"))
 
@@ -235,20 +235,20 @@ class SourceStates:
         return await asyncio.to_thread(self.store.source_state, source)
 
     async def begin(self, state: SourceState) -> bool:
-        """Begin a visit: whether it must be thorough, since the last one did not come to its end. Raises ``StoreError``."""
+        """Begin a visit. Return whether it must be thorough because the previous one was not completed. Raises ``StoreError``."""
         await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
         return state.unfinished is not None or state.last_success is None
 
     @property
     def offline(self) -> bool:
-        """Whether the network is away, which is no fault of the sources."""
+        """Whether the network is down, which is not counted against the sources."""
         return self._reach.away
 
     def unreached(self, source: str) -> bool:
         return self._errors.get(source, "").startswith(OUTAGE)
 
     async def transfer_visit(self, source: str) -> None:
-        """Save what this process saw of a visit that another one closes. Raises ``StoreError``."""
+        """Save this process's findings about a visit that another process closes. Raises ``StoreError``."""
         if self._validators.get(source) or source in self._pauses or source in self._layouts or self.hung.get(source):
             await asyncio.to_thread(lambda: self.store.save_source_state(self._seen(self.store.source_state(source), utcnow())))
 
@@ -263,7 +263,7 @@ class SourceStates:
         )
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
-        """Save the states of the sources visited; ``finished``: the run was not cut short. Raises ``StoreError``."""
+        """Save the states of the visited sources. ``finished``: the run was not interrupted. Raises ``StoreError``."""
         away = self.offline
         for source in sorted(set(visited)):
             await asyncio.to_thread(self._save_state, source, now, away and self.unreached(source), finished)
@@ -277,7 +277,7 @@ class SourceStates:
         if ours:
             self.store.save_source_state(replace(state, last_error=error))
             return
-        complete = finished and (error is None or error.startswith(BLOCKED))  # an engine that blocks is not asked for more
+        complete = finished and (error is None or error.startswith(BLOCKED))  # do not send further queries to an engine that blocks
         self.store.save_source_state(
             replace(
                 self._seen(state, now),
@@ -290,6 +290,6 @@ class SourceStates:
         )
 
     def _failed_elsewhere(self, source: str) -> str | None:
-        """Why list pages failed in another process."""
+        """Return the most frequent reason why list pages failed in another process."""
         visits = self.store.visits.of(source, limit=1)
         return max(visits[0].list_failed, key=visits[0].list_failed.__getitem__, default=None) if visits else None

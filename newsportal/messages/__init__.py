@@ -29,14 +29,14 @@ SENTENCES: Final[Mapping[str, str]] = {
     **labels.SENTENCES,
     **reasons.SENTENCES,
     **sources.SENTENCES,
-}  # code -> English template. ``text`` holds words that are not ours: of a library, a server, a database.
+}  # code -> English template. ``text`` is for the words of others: of a library, a server, a database.
 
 NEAR: Final = 0.6  # difflib's own default for "close"
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Message:
-    """``params`` are JSON values, moments, other messages, or tuples of these, sorted by name."""
+    """``params`` are JSON values, datetimes, other messages, or tuples of these, sorted by name."""
 
     code: str
     params: tuple[tuple[str, Value], ...]
@@ -53,17 +53,17 @@ _ZONES: Final[list[tzinfo]] = []
 
 
 def show_in(zone: tzinfo | None) -> None:
-    """Write moments in ``zone`` from now on, where no reader's is known; ``None``: in this machine's."""
+    """Format times in ``zone`` from now on, unless a reader's is known; ``None``: in this machine's."""
     _ZONES[:] = [zone] if zone else []
 
 
 def aware(moment: datetime) -> datetime:
-    """``moment`` in UTC; one without a zone was meant in that of :func:`show_in`. Raises ``OverflowError`` where the calendar ends."""
+    """Convert ``moment`` to UTC; a naive one is in the zone of :func:`show_in`. Raises ``OverflowError`` at the limits of ``datetime``."""
     return (moment.replace(tzinfo=_ZONES[0]) if _ZONES and moment.tzinfo is None else moment).astimezone(UTC)
 
 
 def local(moment: datetime) -> datetime:
-    """``moment`` in the zone of :func:`show_in`; unchanged where the calendar ends."""
+    """Convert ``moment`` to the zone of :func:`show_in`; unchanged at the limits of ``datetime``."""
     try:
         return moment.astimezone(*_ZONES)
     except OverflowError:
@@ -76,7 +76,7 @@ def format_time(moment: datetime) -> str:
 
 
 def render(message: Message, translate: Callable[[str], str] = str, moment: Callable[[datetime], str] = format_time) -> str:
-    """``message`` in words. A code or a parameter of another version is shown as it is."""
+    """Render ``message`` as text. An unknown code, or one with missing parameters, is shown as it is."""
 
     def formatted(value: Value) -> str:
         if isinstance(value, Message):
@@ -95,35 +95,35 @@ def render(message: Message, translate: Callable[[str], str] = str, moment: Call
 
 
 def label(kind: str, name: str, translate: Callable[[str], str] = str) -> str:
-    """The name of a thing with a stable code (``label("action", "source.add")``); one that has none is shown as it is."""
+    """Return the name of a stable code (``label("action", "source.add")``); an unknown one is returned as it is."""
     code = f"{kind}.{name}"
     return translate(SENTENCES[code]) if code in SENTENCES else name
 
 
 def explain(reason: str, translate: Callable[[str], str] = str) -> str | None:
-    """A reason of a failure as a sentence; ``None`` for one that is not listed."""
+    """Return the sentence for the reason of a failure; ``None`` if it is not listed."""
     code = reasons.code_of(reason)
     return None if code is None else translate(SENTENCES[f"reason.{code}"])
 
 
 def reason_message(reason: str) -> Message:
-    """A reason of a failure as a message."""
+    """Return the message for the reason of a failure."""
     code = reasons.code_of(reason)
     return as_text(reason) if code is None else Message(f"reason.{code}")
 
 
 def joined(*parts: Message) -> Message:
-    """Several messages as one sentence; a single one stays as it is."""
+    """Join several messages to one sentence; a single one is returned as it is."""
     return parts[0] if len(parts) == 1 else Message("joined", parts=parts)
 
 
 def as_text(text: object) -> Message:
-    """Words that are not ours as a message."""
+    """Wrap words of others in a message."""
     return text if isinstance(text, Message) else Message("text", text=str(text))
 
 
 def to_dict(message: Message) -> dict[str, Any]:
-    """``message`` as JSON values, for the store."""
+    """Convert ``message`` to JSON values, for the store."""
 
     def plain(value: Value) -> Any:
         if isinstance(value, Message):
@@ -136,7 +136,7 @@ def to_dict(message: Message) -> dict[str, Any]:
 
 
 def to_json(message: Message) -> dict[str, Any]:
-    """``message`` as JSON values with its English text, for programs."""
+    """Convert ``message`` to JSON values with its English text, for programs."""
     return to_dict(message) | {"text": str(message)}
 
 
@@ -154,7 +154,7 @@ def from_dict(stored: Any) -> Message:
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str | None:
-    """The allowed word most like ``word`` (case, ``-`` and ``_`` do not count), or ``None`` when none is near."""
+    """Return the allowed word most like ``word`` (ignoring case, ``-`` and ``_``), or ``None`` if none is similar."""
     plain = {name.casefold().replace("-", "_").strip(): name for name in allowed}
     near = get_close_matches(word.casefold().replace("-", "_").strip(), plain, n=1, cutoff=NEAR)
     return plain[near[0]] if near else None

@@ -1,4 +1,4 @@
-"""Crawls: notes of the run report, why a source is visited when it is, the health of sources, looks at sites and sources."""
+"""Crawls: notes of the run report, reasons of the schedule, health of sources, checks of sites and sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of things with a stable code (actions, ends of runs, roles and rights, alerts and their services), and what trainings say."""
+"""Names of stable codes (actions, ends of runs, roles and rights, alerts and their services), and messages of trainings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 _DETAILS: Final = (
     "added articles category columns command days document documents file format keywords label messages name number only pages "
     "priority reason relabelled requests rights role secret sources table templates text title topics version versions"
-)  # of the log of changes: values that are called as they are named
+)  # details in the log of changes whose label is their name
 
 SENTENCES: Final[Mapping[str, str]] = {
     "action.alert.again": "an alert's messages sent again",

@@ -1,7 +1,7 @@
-"""Why pages fail: each reason of the run report (a stable code) has a cause, which has a remedy, and a sentence.
+"""Why pages fail: each reason in a run report (a stable code) has a sentence and a cause, which has a remedy.
 
-A reason may go on after a colon (``blocked: captcha``, ``error: KeyError``); what stands before it counts. A status of HTTP without a row
-of its own is ``http-4xx`` or ``http-5xx``.
+A reason may have a detail after a colon (``blocked: captcha``, ``error: KeyError``), which is ignored. HTTP statuses without a row of their
+own are ``http-4xx`` or ``http-5xx``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-UNREAD: Final = "unread"  # the cause of what an extractor says of a page that it cannot read, and of reasons that are not listed here
+UNREAD: Final = "unread"  # the cause of pages that an extractor cannot read, and of unlisted reasons
 _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("ours", "it could not be stored; the next crawl tries it again", ("store-unavailable",)),
     ("ours", "the network could not be reached", ("no-network",)),
@@ -90,14 +90,14 @@ _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (UNREAD, "the page takes too long to read", ("reading-time",)),
     (UNREAD, "the page ended the process that read it: please report it", ("reading-crash",)),
 )  # fmt: skip
-"""Cause, sentence, and the reasons that have both."""
+"""Cause, sentence, and the reasons with both."""
 
 SENTENCES: Final[Mapping[str, str]] = {f"reason.{code}": sentence for _, sentence, codes in _ROWS for code in codes}
 CAUSES: Final[Mapping[str, str]] = {code: cause for cause, _, codes in _ROWS for code in codes}
 
 
 def code_of(reason: str) -> str | None:
-    """The code under which ``reason`` is listed; ``None`` for one that is not."""
+    """Return the code under which ``reason`` is listed; ``None`` if it is not."""
     head = reason.partition(":")[0]
     if head in CAUSES:
         return head
@@ -105,6 +105,6 @@ def code_of(reason: str) -> str | None:
 
 
 def cause_of(reason: str) -> str:
-    """The cause of a reason (``http-503`` → ``busy``, ``no-entries`` → ``unread``)."""
+    """Return the cause of a reason (``http-503`` → ``busy``, ``no-entries`` → ``unread``)."""
     code = code_of(reason)
     return UNREAD if code is None else CAUSES[code]

@@ -1,4 +1,4 @@
-"""Mistakes of ``sources.yaml``: what was found, what is allowed; hints."""
+"""Errors in ``sources.yaml``: what was found and what is allowed; hints."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Who asks, whether he may, and how often. Every router names its right (``dependencies=EDIT``); a test walks over them.
+"""Authentication, rights, rate limits, and the errors of the API. Every router declares its right (``dependencies=EDIT``); a test checks
+them all.
 
-Reading is open to anybody, unless ``portal.reading`` says that it is for members. What the API answers when something is wrong, in English:
-``{"error": {"code", "message", "remedy"?, "problems"?}}``.
+Reading needs no account unless ``portal.reading`` is ``members``. Errors of the API are ``{"error": {"code", "message", "remedy"?,
+"problems"?}}``, in English.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 COOKIE: Final = "session"
 
 SECURE_COOKIE: Final = "__Host-session"
-"""Over HTTPS: a browser takes it from this very host alone, for all of it, and sends it over HTTPS alone (RFC 6265bis, 4.1.3.2)."""
+"""For HTTPS: browsers accept the prefix ``__Host-`` only over HTTPS, for this host and for the path ``/`` (RFC 6265bis, 4.1.3.2)."""
 
 
 def cookie_name(request: Request) -> str:
@@ -38,11 +39,11 @@ def cookie_name(request: Request) -> str:
 
 
 def signed(request: Request) -> Signed | None:
-    """Who is signed in; asked of the accounts once a request. A blocking call the first time."""
+    """Return who is signed in, cached for the request. Blocks on the first call, which reads the accounts."""
     if not hasattr(request.state, "signed"):
         portal: Portal = request.app.state.portal
         found: Signed | None = None
-        if (token := bearer(request.headers)) is not None:  # beside it no cookie counts
+        if (token := bearer(request.headers)) is not None:  # a token takes precedence over the cookie
             found = portal.accounts.tokens.signed(token, now=portal.now())
         elif secret := request.cookies.get(cookie_name(request)):
             found = portal.accounts.sessions.signed(secret, now=portal.now())
@@ -51,7 +52,7 @@ def signed(request: Request) -> Signed | None:
 
 
 def may(request: Request, right: Right) -> bool:
-    """A token that nobody knows, or that was not given the right to read, reads nothing, even where all may: its owner wants to know."""
+    """Return whether the request has ``right``. A token without it is refused even where reading is public, so that its owner notices."""
     portal: Portal = request.app.state.portal
     if right is Right.READ and not portal.site.members and bearer(request.headers) is None:
         return True
@@ -60,7 +61,7 @@ def may(request: Request, right: Right) -> bool:
 
 
 class Needs:
-    """A dependency of a route: 401 for the anonymous, 403 for somebody without ``right``, which the walk over routes reads."""
+    """A dependency of a route: 401 for anonymous requests, 403 without ``right``, which the test of all routes reads."""
 
     def __init__(self, right: Right) -> None:
         self.right = right
@@ -71,34 +72,34 @@ class Needs:
 
 
 READ, KEEP, WATCH, EDIT, ADMINISTER = ([Depends(Needs(right))] for right in Right)
-"""What a router or a route declares: ``APIRouter(dependencies=EDIT)``."""
+"""Dependencies of a router or a route: ``APIRouter(dependencies=EDIT)``."""
 
 
 def accounts_of(request: Request) -> Accounts:
     return cast(Accounts, request.app.state.portal.accounts)
 
 
-def log(request: Request, action: str, thing: str = "", details: Mapping[str, Any] | None = None) -> None:
-    """Write down what who asks has just changed. Every change by a person is; a blocking call.
+def log_change(request: Request, action: str, thing: str = "", details: Mapping[str, Any] | None = None) -> None:
+    """Record a change in the audit log. Every change made by a person is recorded. Blocks.
 
-    ``action``: what was done, as ``part.verb`` (``source.change``, ``topic.delete``, ``article.hide``). ``thing``: to what, by its key or
-    id. ``details``: what somebody wants to know later, such as the values before and after; never a secret.
+    ``action``: ``part.verb`` (``source.change``, ``topic.delete``, ``article.hide``). ``thing``: key or id of the changed object.
+    ``details``: facts worth knowing later, such as the values before and after; never a secret.
     """
     portal: Portal = request.app.state.portal
     address = request.client.host if request.client else ""
     portal.accounts.trail.add(signed(request), action, thing, details, now=portal.now(), address=address)
 
 
-BURST = 240.0  # recordings at once: eight readers behind one address, each sending every five seconds for some minutes
-A_SECOND = 8.0  # recordings that come back a second: a portal behind a proxy has one address for all, some 700,000 a day
-HOUSEHOLD = 64  # bits that are the same for all devices behind one line (RFC 6177): who has one address of such a network has them all
-MAX_ADDRESSES = 10_000  # a megabyte; the address that was quiet for longest is forgotten, and starts full again
+BURST = 240.0  # recordings at once: eight readers behind one IP address, each sending every five seconds for some minutes
+PER_SECOND = 8.0  # recordings added per second: a portal behind a proxy sees one address for all readers, some 700,000 a day
+IPV6_PREFIX_BITS = 64  # shared by all devices of a household (RFC 6177): who has one such address has the whole network
+MAX_ADDRESSES = 10_000  # about one megabyte; the address idle for longest is dropped, and starts again with a full bucket
 
 
 class RateLimit:
-    """``allows(address)`` takes one from the address's bucket, if there is one. May be shared between threads."""
+    """Token buckets by IP address. ``allows(address)`` takes a token and returns whether there was one. Thread-safe."""
 
-    def __init__(self, burst: float = BURST, a_second: float = A_SECOND, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, burst: float = BURST, a_second: float = PER_SECOND, clock: Callable[[], float] = monotonic) -> None:
         self._burst, self._a_second, self._clock = burst, a_second, clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = Lock()
@@ -115,13 +116,13 @@ class RateLimit:
 
 
 def address_of(request: Request) -> str:
-    return counted_as(request.client.host if request.client else "")
+    return rate_limit_key(request.client.host if request.client else "")
 
 
-def counted_as(host: str) -> str:
-    """An address as tries are counted: of IPv6 the network of its household, of IPv4 within IPv6 the IPv4 address, however it is spelt.
+def rate_limit_key(host: str) -> str:
+    """Return the key under which requests of ``host`` are counted: for IPv6 its network, for an IPv4-mapped address the IPv4 address.
 
-    What is no address (of a socket in the file system) counts as it is.
+    Anything that is not an IP address (a socket in the file system) is returned unchanged.
     """
     try:
         found = ip_address(host.partition("%")[0])
@@ -129,16 +130,16 @@ def counted_as(host: str) -> str:
         return host
     if not isinstance(found, IPv6Address):
         return str(found)
-    return str(found.ipv4_mapped or IPv6Network((int(found), HOUSEHOLD), strict=False))
+    return str(found.ipv4_mapped or IPv6Network((int(found), IPV6_PREFIX_BITS), strict=False))
 
 
-PATHS: Final = "/api/"  # where answers are JSON, mistakes too
-RETRY: Final[Mapping[int, str]] = {429: "60", 503: "10"}
-"""Seconds after which another try makes sense: looks at other sites take a minute, a locked store is free again in ten."""
+API_PREFIX: Final = "/api/"  # prefix of the paths that answer in JSON, errors included
+RETRY_AFTER: Final[Mapping[int, str]] = {429: "60", 503: "10"}
+"""``Retry-After`` in seconds, by status: requests to other sites take a minute, a locked store is free again after ten seconds."""
 
 
 class Problem(BaseModel):
-    """A value that cannot be taken: ``where`` it was sent, such as ``query.limit`` or ``body.name``."""
+    """An invalid value: ``where`` it was sent, such as ``query.limit`` or ``body.name``."""
 
     where: str
     message: str
@@ -157,7 +158,7 @@ class FaultAnswer(BaseModel):
 
 
 class ApiError(HTTPException):
-    """Raised by an endpoint for a mistake of its own; ``code`` is a short stable slug."""
+    """An error raised by an endpoint; ``code`` is a short stable slug."""
 
     def __init__(self, status: int, code: str, message: str, remedy: str | None = None, problems: list[Problem] | None = None) -> None:
         super().__init__(status, message)
@@ -184,7 +185,7 @@ Found = TypeVar("Found")
 
 
 def or_404(found: Found | None, code: str = STATUSES[404][0], message: str = STATUSES[404][1], remedy: str | None = None) -> Found:
-    """``found``, if it is there. Raises a 404, which pages show as theirs."""
+    """Return ``found``. Raises ``ApiError`` 404 if it is None; pages answer with their own 404."""
     if found is None:
         raise ApiError(404, code, message, remedy)
     return found
@@ -192,39 +193,39 @@ def or_404(found: Found | None, code: str = STATUSES[404][0], message: str = STA
 
 @contextmanager
 def api_error_for(*errors: type[Exception], status: int, code: str, remedy: str | None = None) -> Iterator[None]:
-    """Errors of these types are answered with ``status``, in their own words."""
+    """Convert errors of these types to ``ApiError`` with ``status`` and the error's own message."""
     try:
         yield
     except errors as error:
         raise ApiError(status, code, str(error), remedy) from error
 
 
-def of_paths(request: Request) -> bool:
-    return bool(request.scope["path"].startswith(PATHS))
+def is_api_request(request: Request) -> bool:
+    return bool(request.scope["path"].startswith(API_PREFIX))
 
 
-def error_answer(status: int, headers: Mapping[str, str] | None = None, error: Exception | None = None) -> JSONResponse:
-    """The answer for ``status``; what ``error`` says takes precedence over what is usual for the status."""
+def error_response(status: int, headers: Mapping[str, str] | None = None, error: Exception | None = None) -> JSONResponse:
+    """Return the JSON response for ``status``; an ``ApiError`` replaces the default message of the status."""
     code, message, remedy = STATUSES.get(status, STATUSES[500 if status >= 500 else 400])
     fault = Fault(code=code, message=message, remedy=remedy, problems=None)
     if isinstance(error, ApiError):
         fault = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
     elif isinstance(error, RequestValidationError):
-        fault = fault.model_copy(update={"problems": problems(error.errors())})
-    more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY[status]} if status in RETRY else {}
+        fault = fault.model_copy(update={"problems": validation_problems(error.errors())})
+    more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY_AFTER[status]} if status in RETRY_AFTER else {}
     body = FaultAnswer(error=fault).model_dump(exclude_none=True)
     return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
 
 
-def problems(found: Sequence[Any]) -> list[Problem]:
-    """What pydantic found, without the value: it may be a secret."""
+def validation_problems(found: Sequence[Any]) -> list[Problem]:
+    """Convert pydantic's validation errors, without the values: they may be secrets."""
     return [Problem(where=".".join(str(part) for part in one.get("loc", ())), message=str(one.get("msg", ""))) for one in found]
 
 
-def of_http(error: Exception) -> JSONResponse:
+def http_error_response(error: Exception) -> JSONResponse:
     if isinstance(error, StarletteException):
-        return error_answer(error.status_code, error.headers, error)
-    return error_answer(422 if isinstance(error, RequestValidationError) else 404, error=error)
+        return error_response(error.status_code, error.headers, error)
+    return error_response(422 if isinstance(error, RequestValidationError) else 404, error=error)
 
 
 def describe(*statuses: int) -> dict[int | str, dict[str, Any]]:

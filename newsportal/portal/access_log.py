@@ -1,4 +1,4 @@
-"""An id for every request, in its answer and in the log, and a line of log for each with ``newsportal serve --access-log``."""
+"""Request ids, in a response header and in the log, and a log line per request with ``newsportal serve --access-log``."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ HEADER: Final = "x-request-id"
 
 
 def enable(handler: logging.Handler) -> None:
-    """Write a line for each request to ``handler`` alone: the monitor's page of the log has room for warnings only."""
+    """Write a line per request to ``handler`` only: the log page of the monitor has room for warnings only."""
     log.setLevel(logging.INFO)
     log.propagate = False
     log.addHandler(handler)
 
 
 class RequestIds:
-    """The outermost layer but that of the proxies. The context stays set when the layer ends: a crash is logged outside of it."""
+    """The outermost middleware, except that for proxies. The context stays set when it ends, because crashes are logged outside of it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -51,7 +51,7 @@ class RequestIds:
             await self.app(scope, receive, identified)
         finally:
             if log.isEnabledFor(logging.INFO):
-                # The address is written as it was sent, escaped. Its query is left out: it may hold what somebody looks for, or a secret.
+                # The URL is logged as it was sent, escaped, without its query: that may hold search terms or a secret.
                 seconds = perf_counter() - began
                 client, method = (scope.get("client") or ("-",))[0], scope["method"]
                 path = scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or scope["path"]

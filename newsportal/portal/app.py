@@ -21,9 +21,9 @@ from newsportal.portal import api, errors, websub
 from newsportal.portal.access import READ
 from newsportal.portal.access_log import RequestIds
 from newsportal.portal.account import alerts, login, marks, people
-from newsportal.portal.background import EVERY, BackgroundThreads
+from newsportal.portal.background import POLL_SECONDS, BackgroundThreads
 from newsportal.portal.circuit_breaker import guard_index, guard_store
-from newsportal.portal.context import Portal, present
+from newsportal.portal.context import Portal, utc_now
 from newsportal.portal.desk import (
     articles,
     categories,
@@ -39,7 +39,7 @@ from newsportal.portal.desk import (
     topics,
 )
 from newsportal.portal.desk import sources as sources_page
-from newsportal.portal.desk.sources import Suggesting
+from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.desk.trial_runner import Looks
 from newsportal.portal.guard import LOCAL_HOSTS, RequestGuard
 from newsportal.portal.mcp import route
@@ -62,24 +62,24 @@ from newsportal.sources import Sources
 from newsportal.store.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
-    *(page.router for page in (front_page, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is no topic
+    *(page.router for page in (front_page, feeds)),  # feeds before the lists: /topic/NAME/feed.rss is not a topic
     *(page.router for page in (story_lists, photos, compilations, assistant, events, editing, articles)),
     *(page.router for page in (story, for_you, alerts, search, marks, runs, system, overview, login, people)),
-    *(page.router for page in (sources_page, source_trials, sources_yaml, source_form)),  # the last: other addresses would be keys
+    *(page.router for page in (sources_page, source_trials, sources_yaml, source_form)),  # last: their keys would match other paths
     *(page.router for page in (publishing, topics, categories, corpora, extraction_rules)),
     *(publishing.targets_router, categories.methods_router, jobs.router, picture_router, marks.open_router, greader.router, route.router),
-)  # the pages. A new one is a file in the package of its feature and a name here. Each asks for the right to read, too.
+)  # the pages. To add one, add a file to the package of its feature and a name here. All of them need the right to read, too.
 
 OPEN: tuple[APIRouter, ...] = (login.open_router, front_page.open_router, health.router, websub.router, greader.open_router, fever.router)
-"""Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
+"""Routers that need no right: sign-in, and endpoints for programs that authenticate themselves or need not."""
 
-FOREVER = "public, max-age=31536000, immutable"  # for addresses that carry a digest of what they show
-MIN_GZIP_BYTES = 1000  # smaller answers fit into one packet anyway
+FOREVER = "public, max-age=31536000, immutable"  # for URLs that contain a digest of their content
+MIN_GZIP_BYTES = 1000  # smaller responses fit into one packet anyway
 GZIP_LEVEL = 6  # level 9 costs twice the time for one per cent
 
 
 class Static(StaticFiles):
-    """Our own style and script. Asked for with their digest (``?v=``) they may be kept for ever."""
+    """Style sheets, scripts and icons. Requested with their digest (``?v=``), they may be cached for ever."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         answer = await super().get_response(path, scope)
@@ -89,7 +89,7 @@ class Static(StaticFiles):
 
 @cache
 def routes() -> tuple[BaseRoute, ...]:
-    """What a portal answers, read once a process (FastAPI looks at some 260 signatures): its functions find their app by the request."""
+    """Return a portal's routes, built once per process (FastAPI inspects some 260 signatures): endpoints get their app from the request."""
     every = APIRouter()
     for router in OPEN:
         every.include_router(router, include_in_schema=False)
@@ -106,22 +106,22 @@ def create_app(
     accounts: Accounts,
     *,
     hosts: Iterable[str] = LOCAL_HOSTS,
-    follow_every: float = EVERY,
-    now: Callable[[], datetime] = present,
+    follow_every: float = POLL_SECONDS,
+    now: Callable[[], datetime] = utc_now,
     pushed: Callable[[], None] | None = None,
     queues: Ask | None = None,
     settle: Settle | None = None,
     reread_every: float = REREAD,
     daily: DailySums | None = None,
 ) -> FastAPI:
-    """The portal over ``store`` and ``index`` (None: no search).
+    """Return the portal over ``store`` and ``index`` (None: no search).
 
-    ``hosts`` are the names it answers to (:func:`newsportal.portal.guard.hosts_of`). While it is served, the index follows the store every
-    ``follow_every`` seconds (0: never), and ``sources.yaml`` is looked at every ``reread_every`` seconds. The caller opens store, index and
-    accounts, and closes them after serving. ``now`` is the clock of its pages. ``pushed`` is called when a source becomes due (a hub
-    announced something new, somebody asks for it) and when ``sources.yaml`` was changed (None: nobody crawls beside the portal).
-    ``queues`` tells how the queue of requests stands (None: the monitor does not show it), ``settle`` retries or drops what it set aside.
-    ``daily`` are the sums of the monitor (None: it shows none); it follows the store as the index does.
+    ``hosts`` are the host names it accepts (:func:`newsportal.portal.guard.hosts_of`). While it is served, the index follows the store
+    every ``follow_every`` seconds (0: never), and ``sources.yaml`` is checked for changes every ``reread_every`` seconds. The caller opens
+    store, index and accounts, and closes them after serving. ``now`` is the clock of its pages. ``pushed`` is called when a source becomes
+    due (a hub announced an update, an editor requested a visit) and when ``sources.yaml`` was changed (None: no crawl runs beside the
+    portal). ``queues`` returns the state of the request queue (None: the monitor does not show it), ``settle`` retries or drops requests
+    that were set aside. ``daily`` holds the daily sums of the monitor (None: it shows none); it follows the store as the index does.
     """
     unseen: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
     life = BackgroundThreads(store, index, sources, accounts, daily, follow_every).lifespan
@@ -134,7 +134,7 @@ def create_app(
     app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), LogBuffer()
     app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, now)
     app.state.reloading = Reloading(app, reread_every)
-    app.state.suggesting = Suggesting(app.state.portal.store, sources)
+    app.state.suggesting = SuggestionCache(app.state.portal.store, sources)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)  # the innermost layer around the routes

@@ -1,4 +1,4 @@
-"""Threads that run while a portal is served: they follow the store, the file and the hubs, prepare the first pages, and send alerts."""
+"""Background threads of a served portal: they follow the store, ``sources.yaml`` and the hubs, warm up the first pages, and send alerts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from starlette.datastructures import State
 
 from newsportal.errors import NewsportalError
-from newsportal.portal.account.alerts import sender
+from newsportal.portal.account.alerts import sender_thread
 from newsportal.portal.context import Portal
 from newsportal.portal.language import choose
 from newsportal.portal.render import environment
@@ -30,19 +30,19 @@ from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 
-EVERY = 3.0  # seconds between two looks: a story is found by search about as soon as it is on the front page
+POLL_SECONDS = 3.0  # seconds between polls: search finds a story about as soon as the front page shows it
 
 
-class Follows(Protocol):
-    """An index, or marks."""
+class FollowsStore(Protocol):
+    """An index, or other data derived from the store."""
 
     def follow(self, store: Store) -> int: ...
 
 
 class Follower(PeriodicThread):
-    """Runs ``index.follow(store)`` again and again; ``name`` is what the log calls the index."""
+    """Calls ``index.follow(store)`` periodically; ``name`` is the index's name in the log."""
 
-    def __init__(self, index: Follows, store: Store, every: float = EVERY, name: str = "search index") -> None:
+    def __init__(self, index: FollowsStore, store: Store, every: float = POLL_SECONDS, name: str = "search index") -> None:
         super().__init__(f"{name} follower", every)
         self.index, self.store = index, store
 
@@ -50,19 +50,19 @@ class Follower(PeriodicThread):
         self.index.follow(self.store)
 
 
-PAGES: Final = ("home.html", "list.html", "story.html", "search.html")  # the templates of what readers open first
-BEFORE_FIRST: Final = 0.1  # seconds until it begins: who asks at once is served first
+FIRST_TEMPLATES: Final = ("home.html", "list.html", "story.html", "search.html")  # templates of the pages that readers open first
+WARM_UP_DELAY: Final = 0.1  # seconds until warming begins: requests that arrive at once are served first
 
 
-class Warming(PeriodicThread):
-    """Goes through :func:`steps` once. What fails is left to the page that needs it, which says so."""
+class WarmUp(PeriodicThread):
+    """Runs the :func:`warm_up_steps` once. A failed step is left to the page that needs it, which reports the error."""
 
     def __init__(self, portal: Portal) -> None:
-        super().__init__("warming", 0, first=BEFORE_FIRST)
+        super().__init__("warming", 0, first=WARM_UP_DELAY)
         self._portal = portal
 
     def step(self) -> None:
-        for step in steps(self._portal):
+        for step in warm_up_steps(self._portal):
             if self.stopping.is_set():
                 return
             try:
@@ -72,28 +72,28 @@ class Warming(PeriodicThread):
         self.stopping.set()
 
 
-def steps(portal: Portal) -> Iterator[Callable[[], object]]:
-    """Totals, the words of the portal's language, templates, the stories of the front page, the segmenter of search; then rest."""
+def warm_up_steps(portal: Portal) -> Iterator[Callable[[], object]]:
+    """Yield the steps: totals, translations, templates, the stories of the front page, the segmenter of search, and the collector."""
     templates = partial(environment, choose(None, "", portal.site.language))
     yield portal.tally
-    yield from (lambda name=name: templates().get_template(name) for name in PAGES)
+    yield from (lambda name=name: templates().get_template(name) for name in FIRST_TEMPLATES)
     yield lambda: portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), portal.now(), by_rank=False)
     if portal.index is not None:
         yield lambda: query_words("新闻")
-    yield settle
+    yield freeze_garbage_collector
 
 
 @cache
-def settle() -> None:
-    """Let the collection of garbage not look again and again at what stays as long as the process (modules, templates, dictionaries): a
-    search makes thousands of objects, so it runs often. A fifth of a search page's processor time (``benchmarks/portal.py``)."""
+def freeze_garbage_collector() -> None:
+    """Exempt what lives as long as the process (modules, templates, dictionaries) from garbage collection: a search makes thousands of
+    objects, so the collector runs often. Saves a fifth of a search page's processor time (``benchmarks/portal.py``)."""
     gc.collect()
     gc.freeze()
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundThreads:
-    """What goes on, over what was opened for the portal. ``every``: seconds between two looks at the store (0: nothing follows it)."""
+    """The background threads and what they work on. ``every``: seconds between polls of the store (0: nothing follows it)."""
 
     store: Store
     index: Index | None
@@ -104,7 +104,7 @@ class BackgroundThreads:
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
-        """The life of ``app``: all of it goes on from the first request to the last."""
+        """Run the threads from the first request to the last."""
         state, begun = app.state, list[PeriodicThread]()
         logging.getLogger().addHandler(state.ring)
         try:
@@ -120,15 +120,15 @@ class BackgroundThreads:
             state.portal.stop()
 
     def _threads(self, state: State) -> Iterator[PeriodicThread]:
-        """Those that others ask of how they do are kept in ``state``."""
+        """Yield the threads; those whose state is shown on pages are kept in ``state``."""
         followed = self.every > 0
         state.follower = Follower(self.index, self.store, self.every) if self.index is not None and followed else None
         state.subscriber = Subscriber(self.store, self.sources) if self.sources.portal.url else None
-        state.sender = sender(state)
+        state.sender = sender_thread(state)
         yield from (thread for thread in (state.follower, state.subscriber, state.reloading, state.sender) if thread is not None)
         if followed:
             yield Follower(self.accounts.marks, self.store, self.every, "marks")
             yield Follower(EventFollower(), self.store, self.every, "events")
             if self.daily is not None:
                 yield Follower(self.daily, self.store, self.every, "daily sums")
-            yield Warming(state.portal)
+            yield WarmUp(state.portal)

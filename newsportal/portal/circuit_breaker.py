@@ -1,9 +1,8 @@
-"""A server that does not answer is left alone for some seconds: whoever asks meanwhile gets its error at once, and holds no thread.
+"""A circuit breaker: a server that did not respond is not called for some seconds; callers get its error at once and hold no thread.
 
-The portal answers readers with a few dozen threads. Of a server that hangs, each question would hold one of them for as long as an answer
-may take. So after a failure the server rests; then one question tries it, and all go on once it is answered (a circuit breaker, as in
-Nygard, Release It!, 2007, chapter 5). Only failures to answer count (``ServerUnavailable``, ``SearchUnavailable``): a server that says no
-is there.
+The portal serves readers with a few dozen threads. Every call of a server that hangs would hold one of them until it times out. So after a
+failure, calls fail at once for some seconds; then one call tries the server, and the others follow when it has succeeded (Nygard, Release
+It!, 2007, chapter 5). Only missing responses count (``ServerUnavailable``, ``SearchUnavailable``): a server that returns an error is up.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from newsportal.errors import SearchUnavailable, ServerUnavailable
 from newsportal.search.base import Index
 from newsportal.store.store import Store
 
-REST_SECONDS: Final = 5.0  # how long a server rests: a reader who loads the page again some seconds later finds it, if it is back
+OPEN_SECONDS: Final = 5.0  # how long calls fail at once: a reader who reloads the page some seconds later gets it, if the server is back
 
-PARTS: Final = frozenset("boards corpora galleries outbox pictures readers records subscriptions threads visits".split())
+STORE_PARTS: Final = frozenset("boards corpora galleries outbox pictures readers records subscriptions threads visits".split())
 
 
 class CircuitBreaker:
-    """Of one server. Shared between threads."""
+    """The circuit breaker of one server. Thread-safe."""
 
-    def __init__(self, seconds: float = REST_SECONDS, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, seconds: float = OPEN_SECONDS, clock: Callable[[], float] = monotonic) -> None:
         self._seconds, self._clock = seconds, clock
         self._lock = Lock()
         self._failed: ServerUnavailable | SearchUnavailable | None = None
@@ -36,7 +35,7 @@ class CircuitBreaker:
         self._tried = False
 
     def ask(self, question: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """The answer of ``question``, whatever it raises, or what the server failed with last while it rests."""
+        """Call ``question`` and return its result; iterators are guarded, too. While the breaker is open, raise the server's last error."""
 
         def going_on() -> Iterator[Any]:
             with self._noting_failures():
@@ -46,12 +45,12 @@ class CircuitBreaker:
             answer = question(*args, **kwargs)
             if not isinstance(answer, Iterator):
                 return answer
-            first = list(islice(answer, 1))  # nothing is asked before
+            first = list(islice(answer, 1))  # a generator runs nothing before its first item
         return chain(first, going_on())
 
     @contextmanager
     def _attempt(self) -> Iterator[None]:
-        with self._lock:  # of those who ask while the server rests, one tries whether it is back; the others get its error
+        with self._lock:  # while the breaker is open, one caller tries whether the server is back; the others get its error
             trying = self._failed is not None
             if self._failed is not None and (self._tried or self._clock() < self._until):
                 raise type(self._failed)(*self._failed.args)
@@ -85,7 +84,7 @@ class CircuitBreaker:
 
 
 class Guarded:
-    """A store, a part of one, or an index, whose methods are asked through a :class:`CircuitBreaker`."""
+    """A store, a part of one, or an index, whose methods are called through a :class:`CircuitBreaker`."""
 
     def __init__(self, held: object, breaker: CircuitBreaker, parts: frozenset[str] = frozenset()) -> None:
         self._held, self._breaker, self._parts = held, breaker, parts
@@ -98,7 +97,7 @@ class Guarded:
 
 
 def guard_store(store: Store) -> Store:
-    return cast("Store", Guarded(store, CircuitBreaker(), PARTS))
+    return cast("Store", Guarded(store, CircuitBreaker(), STORE_PARTS))
 
 
 def guard_index(index: Index) -> Index:

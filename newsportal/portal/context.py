@@ -1,4 +1,5 @@
-"""The portal itself: what every page may ask. One value, made once by ``create_app``, found through the request."""
+"""The state that pages share: one :class:`Portal`, made by ``create_app`` and found through the request; and a :class:`Visit` per
+request."""
 
 from __future__ import annotations
 
@@ -40,32 +41,32 @@ if TYPE_CHECKING:
     from newsportal.services.recommending.serving import Recommender
 
 TALLY_SECONDS, TALLY_SPARE, TALLY_SLOW = 5.0, 20.0, 0.05
-"""A new topic or a larger number may be seen this much later, and 20 times as long as counting took: at most a twentieth of a processor.
-What takes longer than the last is counted in a thread of its own."""
+"""The totals may be this old, and 20 times as long as counting took, so that counting uses at most a twentieth of a processor. Counts that
+take longer than ``TALLY_SLOW`` seconds run in a thread of their own."""
 
 HEALTH_SECONDS, HEALTH_SPARE = 60.0, 10.0
-"""So old the health of the sources may be: of thousands it takes seconds, of a hundred thousand a minute."""
+"""Maximum age of the sources' health: it takes seconds for thousands of sources, a minute for a hundred thousand."""
 
-READING_SECONDS = 60.0  # the months of the monitor may be this old: counting them reads every view and offer
-OVERVIEW_SECONDS = 120.0  # a topic's numbers may be this old: each takes a search through thousands of reports
-ASKED_AT_ONCE, ASKED_A_SECOND = 20.0, 1 / 120  # questions of one person to the assistant: its budget is everybody's
-RELATED = 6  # of its event, and of others
+READING_SECONDS = 60.0  # maximum age of the monitor's months: counting them reads every view and offer
+OVERVIEW_SECONDS = 120.0  # maximum age of a topic's figures: each takes a search through thousands of reports
+ASSISTANT_BURST, ASSISTANT_PER_SECOND = 20.0, 1 / 120  # questions of one person to the assistant: its budget is shared by all
+RELATED = 6  # related stories shown, of the same event and others
 RELATED_SECONDS = 900.0
 
 RELATED_WITHIN = 0.05
-"""So long a story waits for them, in seconds: among a million articles the search may take ten times that. Who reads it next has them."""
+"""Maximum wait for related stories, in seconds: among a million articles the search may take ten times that. The next reader gets them."""
 
-MOST_DIGITS = 18  # of a number in an address: as many as every database takes
-MAX_QUERY = 2000  # characters of an address that a page repeats in its forms; a search for 10 kB of words is answered, not repeated
+MAX_DIGITS = 18  # digits of a number in a URL: as many as every database accepts
+MAX_QUERY = 2000  # characters of a query that a page repeats in its forms; a search for 10 kB of words is answered, but not repeated
 
 
-def present() -> datetime:
+def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingFigures:
-    """``fit``: when something was learnt last, and its figures. ``months``: the earliest first."""
+    """``fit``: time and figures of the last training. ``months``: earliest first."""
 
     fit: tuple[datetime, Mapping[str, Any]] | None
     months: tuple[Month, ...]
@@ -75,17 +76,17 @@ class ReadingFigures:
 class Portal:
     """The store, the index (None: no search), ``sources.yaml``, and the clock.
 
-    ``picture_proxy`` None: browsers fetch pictures from their publishers. ``pace`` bounds what readers have recorded; ``missed`` counts
-    what a busy store did not take (``seen``, ``offer``), for ``/health``.
-    ``first`` is ``config`` as it was when store and index were opened, ``broken`` the file's mistakes since it was changed, ``waiting`` the
-    keys that count when the portal is started anew. ``crawls``: a crawl runs beside it.
+    ``picture_proxy`` None: browsers fetch pictures from their publishers. ``pace`` limits recordings of readers; ``missed`` counts those
+    that a busy store did not accept (``seen``, ``offer``), for ``/health``.
+    ``first`` is ``config`` as it was when store and index were opened, ``broken`` the errors in the file since it was changed, ``waiting``
+    the keys whose change takes effect after a restart. ``crawls``: a crawl runs beside the portal.
     """
 
     store: Store
     index: Index | None
     config: Sources
     accounts: Accounts = field(repr=False, compare=False)
-    now: Callable[[], datetime] = present
+    now: Callable[[], datetime] = utc_now
     picture_proxy: PictureProxy | None = field(default=None, repr=False, compare=False)
     pace: RateLimit = field(default_factory=RateLimit, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
@@ -96,7 +97,7 @@ class Portal:
     crawls: bool = False
     _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
-    assistant_pace: RateLimit = field(default_factory=lambda: RateLimit(ASKED_AT_ONCE, ASKED_A_SECOND), repr=False, compare=False)
+    assistant_pace: RateLimit = field(default_factory=lambda: RateLimit(ASSISTANT_BURST, ASSISTANT_PER_SECOND), repr=False, compare=False)
     compilations: Compilations = field(default_factory=Compilations, repr=False, compare=False)
     _related: BackgroundCache[list[str]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(RELATED_SECONDS, 2_000), RELATED_WITHIN), repr=False, compare=False
@@ -115,16 +116,16 @@ class Portal:
         return CostlyValue(self.store.tally, "counts", TALLY_SECONDS, TALLY_SPARE, TALLY_SLOW)
 
     def stop(self) -> None:
-        """Waits for what goes on beside the pages: the store is closed next."""
+        """Wait for the background threads, because the store is closed next."""
         self.counts.stop()
         self._related.stop()
 
     def tally(self) -> Tally:
-        """The store's totals, some seconds old: counting reads every row of a label, and every page shows some."""
+        """Return the store's totals, some seconds old: counting reads every row of a label, and every page shows some."""
         return self.counts.get()
 
     def reading(self) -> ReadingFigures:
-        """What was learnt last and how the portal is read, at most ``READING_SECONDS`` old."""
+        """Return the last training and the reading figures, at most ``READING_SECONDS`` old."""
 
         def read() -> ReadingFigures:
             fit = next(iter(self.store.readers.fits()), None)
@@ -138,16 +139,16 @@ class Portal:
         return CostlyValue(self._judge, "judging", HEALTH_SECONDS, HEALTH_SPARE)
 
     def _judge(self) -> list[Judged]:
-        """Of the file's sources; of those that were visited where it names none."""
+        """Judge the sources of ``sources.yaml``, or all that were ever visited if it has none."""
         named = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
         return judged(self.store, named, self.now().astimezone(self.site.zone))
 
     def health(self) -> list[Judged]:
-        """How the sources do, about a minute old."""
+        """Return the health of the sources, about a minute old."""
         return self.judging.get()
 
     def overview(self, topic: str) -> Overview | None:
-        """``topic`` in numbers, some minutes old; None without an index, and while it is away."""
+        """Return the figures of ``topic``, some minutes old; None without an index or while it is unavailable."""
         index, now = self.index, self.now()
         if index is None:
             return None
@@ -157,13 +158,13 @@ class Portal:
             return None
 
     def related(self, article: StoredArticle) -> tuple[Story, ...]:
-        """Stories of its event, then others about the same things; none while the index is away, and until they are found."""
+        """Return stories of the same event, then similar ones; none while the index is unavailable or until they are found."""
         store, index = self.store, self.index
         try:
             ids = self._related.get((article.id, article.revision), lambda: related(store, index, article, RELATED)) or ()
         except (SearchError, StoreError):
             return ()
-        return tuple(self.store.listed(ids).values()) if ids else ()  # what editors hide goes at once, however long the rest is kept
+        return tuple(self.store.listed(ids).values()) if ids else ()  # read again: stories that editors hide disappear at once
 
     @cached_property
     def fronts(self) -> Fronts:
@@ -171,7 +172,7 @@ class Portal:
 
     @cached_property
     def recommender(self) -> Recommender:
-        """Made when first asked for: the fit is read, and what is new."""
+        """The recommender, made on first use: it reads the trained model and new articles."""
         from newsportal.services.recommending.serving import Recommender
 
         return Recommender(self.store, self.site.recommendation)
@@ -181,12 +182,12 @@ class Portal:
         return {source.key: source for source in self.config.all()}
 
     def topics(self) -> tuple[str, ...]:
-        """The topics of ``sources.yaml`` in its order, then those that only the store still knows."""
+        """Return the topics of ``sources.yaml`` in its order, then those that are only in the store."""
         return tuple(dict.fromkeys((*self.site.topics, *self.tally().by_topic)))
 
 
 class Visit:
-    """One reader's request: the portal, his choices, his language, his clock. ``asked`` are the query's parameters."""
+    """One request of a reader: the portal, preferences, language and clock. ``asked``: the query parameters."""
 
     def __init__(self, request: Request) -> None:
         self.request: Request = request
@@ -198,7 +199,7 @@ class Visit:
 
     @cached_property
     def language(self) -> str:
-        """``?lang=``, else the cookie, else the browser's header, else the portal's own."""
+        """``?lang=``, else the cookie, else ``Accept-Language``, else the portal's default."""
         asked = self.asked.get("lang")
         wanted = asked if asked in CHOICES["lang"] else self.chosen.lang
         return choose(wanted, self.request.headers.get("accept-language", ""), self.portal.site.language)
@@ -208,12 +209,12 @@ class Visit:
         return Clock(self.portal.now(), self.portal.site.zone, self.language, translations(self.language))
 
     def say(self, message: str, **params: object) -> str:
-        """``message`` of the catalogue in the reader's language, with its ``params``."""
+        """Translate ``message`` into the reader's language and insert ``params``."""
         text = self.clock.words.gettext(message)
         return text % params if params else text
 
     def say_number(self, singular: str, plural: str, number: int) -> str:
-        """The one of two messages of the catalogue that fits ``number``, which is their ``%(num)d``."""
+        """Translate the singular or plural message, whichever fits ``number``, and insert it as ``%(num)d``."""
         return self.clock.words.ngettext(singular, plural, number) % {"num": number}
 
     @property
@@ -221,22 +222,22 @@ class Visit:
         return signed(self.request)
 
     def may(self, right: str) -> bool:
-        """Whether who asks has ``right`` (a name of :class:`newsportal.services.accounts.Right`, in templates)."""
+        """Return whether the visitor has ``right`` (a name of :class:`newsportal.services.accounts.Right`, in templates)."""
         return may(self.request, Right(right))
 
     def entries(self, listed: str, store: bool = True) -> list[Entry]:
-        """The ways of a list in ``portal.navigation`` that are open to this visit. ``store`` False: the store is not asked."""
+        """Return the entries of a list in ``portal.navigation`` that this visitor can open. ``store`` False: do not query the store."""
         return [one for one in getattr(navigation, listed) if one.leads(self, store)]
 
     def desk(self) -> list[tuple[str, list[Entry]]]:
-        """The pages of the desk that who asks may see, in groups."""
+        """Return the pages of the desk that the visitor may open, in groups."""
         return [(name, seen) for name, entries in navigation.DESK if (seen := [entry for entry in entries if entry.leads(self)])]
 
     def categories(self) -> list[str]:
         return categories.names(self.portal.config, self.portal.tally().by_category)
 
     def refusals(self, topics: Collection[str]) -> dict[str, list[str]]:
-        """What these topics lose: the engines that do not answer, with the reason, since when, and when they are asked again."""
+        """Return by topic why engines do not respond: the reason, since when, and when they are tried again."""
         known = {name: topic for name in topics if (topic := self.portal.config.topic(name))}
         states = {state.source: state for state in self.portal.store.source_states()} if known else {}
         now = self.clock.now
@@ -245,7 +246,7 @@ class Visit:
 
     @property
     def has_photos(self) -> bool:
-        """Whether the portal has photo stories: only then the bar on top leads to them."""
+        """Whether the portal has photo stories: the bar on top links to them only then."""
         return any(is_gallery(source) for source in self.portal.tally().by_source)
 
     def pictures(self, article_id: str) -> int:
@@ -254,7 +255,7 @@ class Visit:
         return self._pictures[article_id]
 
     def shows(self, values: Mapping[str, Any]) -> None:
-        """Ask once for all that a page with these values asks of its photo stories and of the reader's marks."""
+        """Load the picture counts and the reader's marks for all stories in ``values``, with one query each."""
         found = list(stories(values))
         if ids := list(photo_stories(found)):
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
@@ -267,13 +268,13 @@ class Visit:
         return self.signed_in is not None and self.may("keep")
 
     def marks_on(self, ids: Collection[str]) -> Marked:
-        """His marks on these stories; none of one who keeps none."""
+        """Return the reader's marks on these stories; none without an account that keeps marks."""
         if not self.keeps or self.signed_in is None:
             return Marked()
         return self.portal.accounts.marks.of(self.signed_in.person.id, ids)
 
     def read(self, story: Story | str) -> bool:
-        """Whether he has read a story of this page (of a hit its id is known: then what was said of it by itself)."""
+        """Return whether the reader has read a story of this page. Of a hit only the id is known: its own mark counts."""
         if isinstance(story, Story):
             return self._marked.read(story)
         mark = self._marked.marks.get(story)
@@ -283,12 +284,12 @@ class Visit:
         return self._marked.starred(story_id)
 
     def compiled(self, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
-        """What ``make`` works out of the time before ``until``, some minutes old. Raises 429 and 503: :meth:`Compilations.get`."""
+        """Return the result of ``make`` for the time before ``until``, some minutes old. Raises 429 and 503: :meth:`Compilations.get`."""
         return self.portal.compilations.get(address_of(self.request), make, until, *key)
 
     @property
     def here(self) -> str:
-        """Path and query of this page, to come back to after a choice of theme or language. Settings lead back to themselves."""
+        """Path and query of this page, to return to after a choice of theme or language. ``/settings`` returns to itself."""
         path = quote(self.request.scope["path"])
         if path == "/settings":
             return path
@@ -296,12 +297,12 @@ class Visit:
         return f"{path}?{query}" if query and len(query) < MAX_QUERY else path
 
     def whole(self, name: str, otherwise: int = 1) -> int:
-        """A parameter that is a whole number, 0 or more; ``otherwise`` where it is none."""
+        """Return a parameter as an integer of 0 or more; ``otherwise`` if it is missing or invalid."""
         said = self.asked.get(name) or ""
-        return int(said) if said.isascii() and said.isdecimal() and len(said) <= MOST_DIGITS else otherwise
+        return int(said) if said.isascii() and said.isdecimal() and len(said) <= MAX_DIGITS else otherwise
 
     def text(self, name: str, limit: int = 200) -> str | None:
-        """A parameter as clean text, cut to ``limit`` characters; None when missing or blank."""
+        """Return a parameter stripped and cut to ``limit`` characters; None if missing or blank."""
         return (self.asked.get(name) or "")[:limit].strip() or None
 
 
@@ -315,11 +316,11 @@ async def portal_of(request: Request) -> Portal:
 
 Here = Annotated[Visit, Depends(visit_of)]
 ThisPortal = Annotated[Portal, Depends(portal_of)]
-PLAIN: Final = (str, int, float, datetime, NoneType)  # most of what a page is given; looked at first, for a page of search has thousands
+PLAIN: Final = (str, int, float, datetime, NoneType)  # types of most template values, tested first, because a search page has thousands
 
 
 def stories(values: Any) -> Iterator[Story | Hit]:
-    """The stories and hits in what a template is given: in its lists, mappings and dataclasses."""
+    """Yield the stories and hits in a template's values, also inside lists, mappings and dataclasses."""
     if isinstance(values, PLAIN):
         return
     if isinstance(values, Story | Hit):
@@ -333,5 +334,5 @@ def stories(values: Any) -> Iterator[Story | Hit]:
 
 
 def photo_stories(values: Any) -> Iterator[str]:
-    """The ids of the photo stories that stand for their stories."""
+    """Yield the ids of photo stories that are the head of their story."""
     return (one.head.id for one in stories(values) if isinstance(one, Story) and is_gallery(one.head.source))

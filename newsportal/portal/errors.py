@@ -1,4 +1,4 @@
-"""What a reader sees when something is missing or broken: a page that says what to do, never a trace and never his own input."""
+"""Error pages: they say what to do, and never show a traceback or the reader's input."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from newsportal.errors import SearchError, SourcesError, StoreError
-from newsportal.portal.access import RETRY, ApiError, error_answer, of_http, of_paths
+from newsportal.portal.access import RETRY_AFTER, ApiError, error_response, http_error_response, is_api_request
 from newsportal.portal.access_log import HEADER
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.article_changes import MovedVersion
-from newsportal.portal.guard import SECURITY_HEADERS, refused
+from newsportal.portal.guard import SECURITY_HEADERS, refusal_response
 from newsportal.portal.render import render
 from newsportal.portal.request_body import SAFE, Refused, bearer
 from newsportal.services.publishing.base import UnknownTarget
@@ -24,8 +24,8 @@ from newsportal.sources.editing import NoVersion
 log = logging.getLogger(__name__)
 
 
-def page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
-    """The page for ``status`` in the reader's language; ``own``: a heading and an advice of its own."""
+def error_page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
+    """Return the page for ``status`` in the reader's language; ``own`` replaces its heading and advice."""
     say = Visit(request).say
     pages = {
         400: (say("The request could not be understood"), say("The data sent has a mistake. Please go back and try again.")),
@@ -38,56 +38,56 @@ def page(request: Request, status: int, own: tuple[str, str] | None = None) -> R
     broken = (say("Something went wrong"), say("It is not your fault. The log of the portal says what happened."))
     heading, advice = own or pages.get(status, broken)
     answer = render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
-    if status in RETRY:
-        answer.headers["retry-after"] = RETRY[status]
+    if status in RETRY_AFTER:
+        answer.headers["retry-after"] = RETRY_AFTER[status]
     return answer
 
 
 def on_http(request: Request, error: Exception) -> Response:
     if isinstance(error, MovedVersion):
         return RedirectResponse(error.location, 303)
-    if of_paths(request) or bearer(request.headers) is not None:
-        return of_http(error)
+    if is_api_request(request) or bearer(request.headers) is not None:
+        return http_error_response(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 401:
         back = f"?next={quote(Visit(request).here, safe='')}" if request.method in SAFE else ""
         return RedirectResponse(f"/login{back}", 303)
-    return page(request, status)
+    return error_page(request, status)
 
 
 def on_refused(request: Request, error: Exception) -> Response:
-    """A body that a page reads as it comes turned out too long or too slow."""
-    return refused(request.scope, error) if isinstance(error, Refused) else page(request, 400)
+    """Handle a request body that a page reads in parts and that proved too long or too slow."""
+    return refusal_response(request.scope, error) if isinstance(error, Refused) else error_page(request, 400)
 
 
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
-    request.state.signed = None  # the page that says so asks nothing more of the accounts: they may be what is away
-    return error_answer(503) if of_paths(request) else page(request, 503)
+    request.state.signed = None  # the error page must not read the accounts: they may be unavailable, too
+    return error_response(503) if is_api_request(request) else error_page(request, 503)
 
 
 def on_search(request: Request, error: Exception) -> Response:
-    """Of the pages that cannot do without search."""
+    """Handle a search error on pages that need search."""
     log.warning("search does not answer: %s", error)
     say = Visit(request).say
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
     own = say("Search is unavailable"), say("The search server is not responding; everything else works. Please try again in a minute.")
-    return error_answer(503, error=away) if of_paths(request) else page(request, 503, own)
+    return error_response(503, error=away) if is_api_request(request) else error_page(request, 503, own)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
-    """Of what is read out of the file itself: it was changed by hand, and has mistakes."""
+    """Handle errors in ``sources.yaml``, changed by hand, on pages that read the file itself."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
     own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
-    return error_answer(409, error=broken) if of_paths(request) else page(request, 409, own)
+    return error_response(409, error=broken) if is_api_request(request) else error_page(request, 409, own)
 
 
 def on_crash(request: Request, error: Exception) -> Response:
-    """Runs outside of every middleware, so it brings the security headers and the request's id along. The trace goes to the log."""
+    """Handle any other exception: log it. Runs outside of every middleware, so it adds the security headers and the request id."""
     request.state.signed = None
     try:
-        answer: Response = error_answer(500) if of_paths(request) else page(request, 500)
-    except Exception:  # the page itself is what is broken
+        answer: Response = error_response(500) if is_api_request(request) else error_page(request, 500)
+    except Exception:  # rendering the page is what failed
         log.exception("the error page cannot be shown")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)
     answer.headers.update({**SECURITY_HEADERS, HEADER: request.state.request_id})

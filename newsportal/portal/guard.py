@@ -1,5 +1,5 @@
-"""What every request and answer must meet, whoever wrote the page: a known host name, the security headers, HEAD wherever GET is, and
-whatever is sent comes from our own pages (``request_body``)."""
+"""Checks of every request and response: a known host name, security headers, HEAD wherever there is GET, and bodies only from our own pages
+(``request_body``)."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newsportal.net.egress.addresses import is_literal
-from newsportal.portal.access import PATHS, STATUSES, ApiError, error_answer
+from newsportal.portal.access import API_PREFIX, STATUSES, ApiError, error_response
 from newsportal.portal.request_body import PUSHED, SAFE, SIGNING, Refused, bound_of, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-"""What a portal on this machine is called. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""
+"""Host names of a portal on this machine. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""
 
 ANY_ADDRESS = "any address"
-"""An allowed host that stands for every IP literal: rebinding needs a name, so a numeric address is always meant."""
+"""An allowed host that matches every IP literal: rebinding needs a name, so a numeric address is always intended."""
 
 ANY_HOST = "*"
 
 STATIC = "/static/"
 
 HOST_HEADER = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
-"""RFC 9110 section 7.2 without user names and escapes: the header becomes part of addresses in feeds."""
+"""RFC 9110 section 7.2 without user names and escapes: the header becomes part of URLs in feeds."""
 
 SECURITY_HEADERS = {
-    # Pictures of articles come from the sites that published them; everything else is ours or nobody's.
+    # Pictures of articles come from the sites that published them; everything else comes from the portal.
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; connect-src 'self'; "
     "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    # Nobody else learns where a reader comes from. With ``no-referrer`` our own forms would come with ``Origin: null`` (Fetch, 3.1).
+    # Other sites do not learn the referrer. With ``no-referrer`` our own forms would be sent with ``Origin: null`` (Fetch, 3.1).
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -41,7 +41,7 @@ SECURITY_HEADERS = {
 
 
 def hosts_of(bind: str, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names a portal answers to that listens on ``bind``: itself, loopback, ``more``; all numeric addresses if it listens on all."""
+    """Return the host names of a portal listening on ``bind``: itself, loopback, ``more``; and all IP literals if it is a wildcard."""
     names = (name.strip("[]").lower() for name in (bind, *more))
     return tuple(dict.fromkeys((*LOCAL_HOSTS, *names, *((ANY_ADDRESS,) if is_wildcard(bind) else ()))))
 
@@ -51,7 +51,7 @@ def is_wildcard(bind: str) -> bool:
 
 
 class RequestGuard:
-    """The outermost layer of the portal."""
+    """The middleware that applies these checks."""
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
         self.app = app
@@ -75,7 +75,7 @@ class RequestGuard:
 
         headers = Headers(scope=scope)
         if not self.knows(headers.get("host", "")):
-            await REFUSED(scope, receive, guarded)
+            await UNKNOWN_HOST(scope, receive, guarded)
         elif scope["method"] in SAFE or (scope["method"] == "POST" and scope["path"].startswith(PUSHED)):
             await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
         else:
@@ -83,12 +83,12 @@ class RequestGuard:
                 https, signing = scope.get("scheme") == "https", scope["path"] in SIGNING
                 whole = await received(headers, receive, bound_of(scope["path"]), https=https, signing=signing)
             except Refused as reason:
-                await refused(scope, reason)(scope, receive, guarded)
+                await refusal_response(scope, reason)(scope, receive, guarded)
             else:
                 await self.app(scope, whole, guarded)
 
     def knows(self, header: str) -> bool:
-        """Whether the ``Host`` header names this portal; the port does not matter. What is no name of a host is refused in any case."""
+        """Return whether the ``Host`` header, of any port, names this portal. A malformed header is always refused."""
         found = HOST_HEADER.fullmatch(header)
         if not found:
             return False
@@ -96,20 +96,20 @@ class RequestGuard:
         return not self.hosts.isdisjoint((name, ANY_HOST)) or (ANY_ADDRESS in self.hosts and is_literal(name))
 
 
-REFUSED = PlainTextResponse(
+UNKNOWN_HOST = PlainTextResponse(
     "This portal does not answer to that host name. Whoever runs it can allow it: newsportal serve --allow-host NAME\n", status_code=400
 )
 
 
-def refused(scope: Scope, reason: Refused) -> Response:
-    """What is answered in place of a page: for programs in the form of the API."""
-    if scope["path"].startswith(PATHS):
-        return error_answer(reason.status, error=ApiError(reason.status, STATUSES[reason.status][0], str(reason)))
+def refusal_response(scope: Scope, reason: Refused) -> Response:
+    """Return the response to a refused request: JSON for the API, plain text otherwise."""
+    if scope["path"].startswith(API_PREFIX):
+        return error_response(reason.status, error=ApiError(reason.status, STATUSES[reason.status][0], str(reason)))
     return PlainTextResponse(f"{reason}\n", reason.status)
 
 
 def cache_control_of(own: str | None, scope: Scope) -> str:
-    """Who may keep an answer: nobody unless its page says so; where members alone read, nobody on the way but for style and script."""
+    """Return ``Cache-Control``: ``no-store`` unless the page sets its own; ``private`` in a portal for members, except for static files."""
     if own is None:
         return "no-store"
     portal = getattr(getattr(scope.get("app"), "state", None), "portal", None)

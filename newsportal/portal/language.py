@@ -1,8 +1,9 @@
-"""The interface in the reader's language: gettext catalogs read from ``locale/<language>/*.po``, English in the source; and times.
+"""The interface in the reader's language: gettext catalogs read from ``locale/<language>/*.po`` (messages are English), and formats of
+times.
 
-Catalogs are compiled in memory when the first page is asked for (some 10 ms), so there is no compiled file to fall out of step.
-A language's catalog may be in several files, a part of the portal each; no message stands in two. A further language is one folder,
-``locale/xx``, and one line in ``LANGUAGES``; ``tests/portal/test_language.py`` says what is missing.
+Catalogs are compiled in memory on the first request (some 10 ms), so no compiled file can be out of date. The catalog of a language may
+have several files, one for each part of the portal; no message is in two. To add a language, add a folder ``locale/xx`` and a line to
+``LANGUAGES``; ``tests/portal/test_language.py`` reports what is missing.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from babel.messages.pofile import read_po
 from newsportal.messages import Message, render
 from newsportal.store.results import Story
 
-LANGUAGES = {"zh": "中文", "en": "English"}  # languages of the interface, by the name their speakers give them
+LANGUAGES = {"zh": "中文", "en": "English"}  # languages of the interface, each by its own name
 TAGS = {"zh": "zh-CN", "en": "en"}
-"""What stands in ``<html lang>``: ``zh`` alone leaves the choice between Chinese and Japanese letter forms to the browser."""
+"""Values of ``<html lang>``: ``zh`` alone leaves the choice between Chinese and Japanese glyphs to the browser."""
 
 SOURCE_LANGUAGE = "en"
 
 
 def _(message: str) -> str:
-    """Marks a message for the catalog; it is translated when it is shown."""
+    """Mark a message for the catalog; it is translated when it is rendered."""
     return message
 
 
 def catalog(language: str) -> Catalog:
-    """All messages of ``language`` (not the source language). Raises ``ValueError`` for one that stands in two files."""
+    """Return all messages of ``language`` (not the source language). Raises ``ValueError`` if a message is in two files."""
     whole = Catalog(locale=language)
     folder = resources.files("newsportal.portal").joinpath("locale", language)
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
@@ -52,7 +53,7 @@ def catalog(language: str) -> Catalog:
 
 @cache
 def translations(language: str) -> NullTranslations:
-    """The catalog of ``language`` (a key of ``LANGUAGES``); the source language needs none."""
+    """Return the translations into ``language`` (a key of ``LANGUAGES``); none for the source language."""
     if language == SOURCE_LANGUAGE:
         return NullTranslations()
     compiled = BytesIO()
@@ -62,10 +63,10 @@ def translations(language: str) -> NullTranslations:
 
 
 def choose(wanted: str | None, accept: str, default: str) -> str:
-    """The reader's own choice if we have it, else the best of the ``Accept-Language`` header, else ``default``, else Chinese."""
+    """Return the reader's choice if it is supported, else the best of ``Accept-Language``, else ``default``, else Chinese."""
     if wanted in LANGUAGES:
         return str(wanted)
-    # The tags of an ``Accept-Language`` header by weight; malformed parts are left out. Regions fall back to the plain language.
+    # Sort the tags of the header by weight, without malformed parts. Regions fall back to the plain language.
     weighted: list[tuple[float, int, str]] = []
     for place, part in enumerate(accept[:1000].split(",")):
         tag, _, quality = part.partition(";")
@@ -79,12 +80,12 @@ def choose(wanted: str | None, accept: str, default: str) -> str:
     return found or (default if default in LANGUAGES else next(iter(LANGUAGES)))
 
 
-RECENT = timedelta(hours=24)  # up to here a distance («5 小时前») says more than a date
+RECENT = timedelta(hours=24)  # within this time a relative time («5 小时前») says more than a date
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How times read for one reader: the present, the time zone, the language."""
+    """Formats times for one reader: the present, the time zone, the language."""
 
     now: datetime
     zone: tzinfo
@@ -92,7 +93,7 @@ class Clock:
     words: NullTranslations
 
     def local(self, moment: datetime) -> datetime:
-        """``moment`` on the wall of the portal's zone. Dates at the edge of the calendar stay as they are."""
+        """Convert ``moment`` to the portal's time zone. Dates at the limits of ``datetime`` are returned unchanged."""
         try:
             return moment.astimezone(self.zone)
         except OverflowError:
@@ -106,10 +107,10 @@ class Clock:
         return self.local(moment).isoformat(" ", "minutes")[:16]
 
     def day(self, moment: datetime) -> str:
-        """``11月19日``, with the year where it is another one."""
+        """``11月19日``, with the year if it is not the current one."""
         there = self.local(moment).date()
         skeleton = "MMMd" if there.year == self.local(self.now).year else "yMMMd"
-        return _day(skeleton, there, self.language)
+        return _format_day(skeleton, there, self.language)
 
     def heading(self, day: date) -> str:
         """今天, 昨天, or the day with its weekday."""
@@ -119,18 +120,18 @@ class Clock:
         if day == today - timedelta(days=1):
             return self.words.gettext("Yesterday")
         skeleton = "MMMMEEEEd" if day.year == today.year else "yMMMMEEEEd"
-        return _day(skeleton, day, self.language)
+        return _format_day(skeleton, day, self.language)
 
     def today(self) -> str:
         """The date in the masthead, with its weekday."""
         return format_date(self.local(self.now).date(), "full", locale=self.language)
 
     def says(self, message: Message) -> str:
-        """A message in the reader's language and zone."""
+        """Render a message in the reader's language and time zone."""
         return render(message, self.words.gettext, self.full)
 
     def ago(self, moment: datetime) -> str:
-        """A distance within a day, else the day. A moment ahead of the clock is told as a day too: it is no «minus 3 minutes»."""
+        """Return a relative time within a day, else the date. Moments in the future are dates, too, not «minus 3 minutes»."""
         passed = self.now - moment
         if not timedelta(0) <= passed < RECENT:
             return self.day(moment)
@@ -143,7 +144,7 @@ class Clock:
         return self.words.ngettext("%(num)d hour ago", "%(num)d hours ago", hours) % {"num": hours}
 
     def lasted(self, start: datetime, end: datetime) -> str:
-        """``1:02:03`` or ``2:03``, hours, minutes and seconds."""
+        """Return the duration as ``1:02:03`` or ``2:03``: hours, minutes and seconds."""
         return self.span((end - start).total_seconds())
 
     def span(self, seconds: float) -> str:
@@ -152,11 +153,11 @@ class Clock:
         return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-@lru_cache(2000)  # a page tells the same few days again and again
-def _day(skeleton: str, day: date, language: str) -> str:
+@lru_cache(2000)  # a page formats the same few days again and again
+def _format_day(skeleton: str, day: date, language: str) -> str:
     return str(format_skeleton(skeleton, datetime.combine(day, datetime.min.time()), locale=language))
 
 
 def by_day(stories: Iterable[Story], clock: Clock, moment: Callable[[Story], datetime]) -> list[tuple[date, list[Story]]]:
-    """``stories`` in their order, grouped by the day of ``moment`` in the portal's zone."""
+    """Group ``stories``, in their order, by the day of ``moment`` in the portal's time zone."""
     return [(day, list(group)) for day, group in groupby(stories, key=lambda story: clock.local(moment(story)).date())]

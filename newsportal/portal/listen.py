@@ -1,4 +1,4 @@
-"""Listening and serving: a port that is checked before anything starts, a quiet server, a clean end."""
+"""The portal's server: a port that is checked before anything starts, a quiet uvicorn, and a clean shutdown."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from newsportal.portal.guard import is_wildcard
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
-LAST_PORT = 65535
-PORTS_TRIED = 20  # how many ports from the first one on are tried when none was asked for
-GOODBYE = 5  # seconds that open connections get at the end
+MAX_PORT = 65535
+PORTS_TRIED = 20  # ports tried, from the first one on, if none was given
+SHUTDOWN_SECONDS = 5  # seconds for open connections at shutdown
 
 
 class CannotListen(NewsportalError):
-    """Raised when the address cannot be listened on. The message names the remedy."""
+    """Raised when it is impossible to listen on the host or port. The message names the remedy."""
 
 
 def listen(host: str = DEFAULT_HOST, port: int | None = None) -> socket.socket:
-    """A socket bound to ``host`` and ``port``; without a port, to the first free one from 8000 on. Raises ``CannotListen``."""
+    """Return a socket bound to ``host`` and ``port``; without a port, to the first free one from 8000 on. Raises ``CannotListen``."""
     if port is not None:
-        return _bound(host, port)
+        return _bind(host, port)
     for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED):
         try:
-            return _bound(host, candidate)
+            return _bind(host, candidate)
         except PortInUse:
             continue
     raise CannotListen(f"ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TRIED - 1} are all in use; name a free one with --port")
 
 
 class PortInUse(CannotListen):
-    """Raised when somebody else listens there already."""
+    """Raised when another program listens on the port."""
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     name = host.strip("[]")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError) as error:
         raise CannotListen(f"there is no address {host!r} on this machine; try --host 127.0.0.1") from error
-    made = socket.socket(family, kind, protocol)  # asyncio sends without delay only where the protocol is named: 40 ms an answer
+    made = socket.socket(family, kind, protocol)  # asyncio sets TCP_NODELAY only if the protocol is given: 40 ms a response
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
-        made.listen()  # only now is it certain that nobody else does
+        made.listen()  # only now is it certain that no other program listens
     except (OSError, OverflowError) as error:
         made.close()
         raise _listen_error(host, port, error) from error
@@ -63,7 +63,7 @@ def _bound(host: str, port: int) -> socket.socket:
 def _listen_error(host: str, port: int, error: Exception) -> CannotListen:
     number = getattr(error, "errno", None)
     if number == errno.EADDRINUSE:
-        other = port + 1 if port < LAST_PORT else DEFAULT_PORT
+        other = port + 1 if port < MAX_PORT else DEFAULT_PORT
         return PortInUse(f"port {port} is in use by another program; stop it, or choose another port: --port {other}")
     if number == errno.EACCES:
         return CannotListen(f"port {port} needs more rights than you have; choose one above 1023: --port {DEFAULT_PORT}")
@@ -73,7 +73,7 @@ def _listen_error(host: str, port: int, error: Exception) -> CannotListen:
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """What to type into a browser on this machine."""
+    """Return the URL to open in a browser on this machine."""
     port = listening.getsockname()[1]
     name = "127.0.0.1" if is_wildcard(host) else host.strip("[]")
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
@@ -82,17 +82,17 @@ def address_of(listening: socket.socket, host: str) -> str:
 def serve_forever(app: ASGIApp, listening: socket.socket) -> None:
     """Serve ``app`` on a socket of :func:`listen` until SIGTERM or Ctrl-C (outside of the main thread: until the process ends)."""
     config = uvicorn.Config(
-        app, log_config=None, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE,
+        app, log_config=None, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         proxy_headers=False, ws="none",
     )  # fmt: skip
     server = uvicorn.Server(config)
-    with listening, quiet_end(server):
+    with listening, exit_quietly(server):
         server.run(sockets=[listening])
 
 
 @contextmanager
-def quiet_end(server: uvicorn.Server) -> Iterator[None]:
-    """uvicorn ends in order and then raises the signal again for whoever listened before: ``server``, so that the exit status is 0."""
+def exit_quietly(server: uvicorn.Server) -> Iterator[None]:
+    """Exit with status 0: uvicorn shuts down and then raises the signal again for the previous handler, which here is ``server``'s."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,8 +1,6 @@
-"""The ways to the portal's pages, in the order in which they stand: above every page (``READING``), in the menu of the account
-(``ACCOUNT``), along the foot of a telephone (``BAR``), and at the side of the desk (``DESK``, ``templates/desk.html``).
-
-A new page is a file in the package of its feature and a line here. And what every page shows of ``sources.yaml``.
-"""
+"""The links to the portal's pages, in display order: above every page (``READING``), in the account menu (``ACCOUNT``), at the bottom on
+phones (``BAR``), and beside the pages of the desk (``DESK``, ``templates/desk.html``). To add a page, add a file to the package of its
+feature and a line here. Also the settings of ``sources.yaml`` that every page needs (``Site``)."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A way to a page: its address, its name (to be translated), the right it needs (None: no right), and the condition under which it
-    leads somewhere (None: always). ``stored``: ``condition`` asks the store."""
+    """A link to a page: its path, its name (to be translated), the right it needs (None: no right), and a condition for showing it (None:
+    always). ``stored``: ``condition`` queries the store."""
 
     path: str
     name: str
@@ -33,7 +31,7 @@ class Entry:
     stored: bool = False
 
     def leads(self, visit: Visit, store: bool = True) -> bool:
-        """Whether ``visit`` may go there, and finds something. ``store`` False: the store is away, and is not asked."""
+        """Return whether to show the link to this visitor. ``store`` False: the store is unavailable and is not queried."""
         allowed = (self.right is None or visit.may(self.right)) and (store or not self.stored)
         return allowed and (self.condition is None or self.condition(visit))
 
@@ -54,7 +52,7 @@ READING = (
     Entry("/boards", _("Hot lists"), condition=lambda visit: bool(visit.portal.config.lists)),
     Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True),
     FOR_YOU,
-)  # the topics of ``sources.yaml`` follow.
+)  # followed by the topics of ``sources.yaml``
 
 ACCOUNT = (
     STARRED,
@@ -67,7 +65,7 @@ ACCOUNT = (
 )
 
 NO_ACCOUNT = Entry("/settings", _("Settings"), condition=lambda visit: not visit.keeps)
-BAR = (FRONT, LATEST, Entry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)  # settings stand in the menu of who has an account
+BAR = (FRONT, LATEST, Entry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)  # the account menu has the settings, too
 DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (_("Content"), (
         Entry("/articles", _("Articles"), Right.EDIT),
@@ -104,14 +102,14 @@ class Site:
     language: str
     zone: tzinfo
     topics: tuple[str, ...]
-    url: str | None  # the address readers use, without a slash at the end
+    url: str | None  # the portal's public URL, without a trailing slash
     recommendation: Recommending
     publishes: tuple[str, ...]  # names of the publishing targets
     members: bool  # only people who are signed in may read
 
     @property
     def recommends(self) -> bool:
-        """False: nothing is recorded of readers, and nothing is recommended."""
+        """False: no actions of readers are recorded, and nothing is recommended."""
         return self.recommendation.enabled
 
 

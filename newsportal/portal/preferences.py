@@ -1,6 +1,6 @@
-"""What the portal keeps in cookies of a reader, for a year: his choices (theme, reading font, text size, language, script of the texts,
-order of the boards, topics), and two times, so that the front page says what is new since his last visit. Choices of somebody who is
-signed in are kept with the account, too, and come back when he signs in elsewhere."""
+"""Cookies of a reader, kept for a year: preferences (theme, reading font, text size, language, script of the texts, order of the boards,
+topics), and two times, so that the front page can show what is new since the last visit. The preferences of signed-in readers are stored
+with the account, too, and restored when they sign in elsewhere."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "lang": tuple(LANGUAGES),
     "script": ("original", "simplified", "traditional"),
     "boards": ("newest", "ranked"),
-}  # what may be chosen. The first of each is the default, but for the language, which the browser tells us.
+}  # allowed values. The first is the default, except for the language, which the browser sends.
 
-TOPICS = "topics"  # of the reader's own choice, in his order: escaped, with | between
-MOST_TOPICS_CHARS = 3000  # browsers keep some 4,000 bytes of a cookie
+TOPICS = "topics"  # chosen by the reader, in this order: escaped, separated by |
+MOST_TOPICS_CHARS = 3000  # browsers accept some 4,000 bytes of a cookie
 YEAR = 365 * 86400
 VISIT_COOKIE = "visited"
-PAUSE = timedelta(minutes=30)  # after so long without a request the next one begins a new visit (as Web statistics count them)
+PAUSE = timedelta(minutes=30)  # a request after this time without any begins a new visit (as web statistics count them)
 WELL_FORMED = re.compile(r"(\d{1,11})\.(\d{1,11})")
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Checked choices; ``lang`` None: never chosen."""
+    """Validated preferences; ``lang`` None: not chosen."""
 
     theme: str = "auto"
     font: str = "serif"
@@ -45,33 +45,33 @@ class Preferences:
     topics: tuple[str, ...] = ()
 
     def own(self, known: Sequence[str]) -> Sequence[str]:
-        """The topics of ``known`` that the reader chose, in his order; all of them where he chose none."""
+        """Return the topics of ``known`` that the reader chose, in the chosen order; all if none was chosen."""
         return [topic for topic in self.topics if topic in known] or known
 
 
 def preferences(cookies: Mapping[str, str]) -> Preferences:
-    """The choices in ``cookies``; anything we never offered is ignored."""
+    """Return the preferences in ``cookies``; unknown values are ignored."""
     topics = tuple(filter(None, map(unquote, cookies.get(TOPICS, "")[:MOST_TOPICS_CHARS].split("|"))))
     return Preferences(**{key: cookies[key] for key, allowed in CHOICES.items() if cookies.get(key) in allowed}, topics=topics)
 
 
 def chosen_in(asked: Mapping[str, str]) -> dict[str, str]:
-    """What of ``asked`` is a choice that we offer."""
+    """Return the preferences in ``asked`` that have an allowed value."""
     found = {key: asked[key] for key, allowed in CHOICES.items() if asked.get(key) in allowed}
     return found | ({TOPICS: asked[TOPICS][:MOST_TOPICS_CHARS]} if TOPICS in asked else {})
 
 
 def remember(response: Response, asked: Mapping[str, str]) -> None:
-    """Set a cookie for every allowed choice in ``asked``. Scripts may read them: the theme button changes one."""
+    """Set a cookie for every allowed preference in ``asked``. Scripts may read them: the theme button changes one."""
     for key, value in chosen_in(asked).items():
         response.set_cookie(key, value, max_age=YEAR, samesite="lax", path="/")
 
 
 def safe_next(target: str | None) -> str:
-    """``target`` if it is a path on this portal, else ``/``.
+    """Return ``target`` if it is a path on this portal, else ``/``.
 
-    Browsers read ``//evil``, ``/\\evil`` and ``/<tab>/evil`` as another host, so one slash at the start, no back slash and no
-    control character or blank anywhere (threats F).
+    Browsers read ``//evil``, ``/\\evil`` and ``/<tab>/evil`` as another host. So there must be a single slash at the start, and no
+    backslash, control character or blank anywhere (threats F).
     """
     if not target or not target.startswith("/") or target.startswith("//"):
         return "/"
@@ -81,11 +81,11 @@ def safe_next(target: str | None) -> str:
 
 
 def last_visit(request: Request, now: datetime, name: str = VISIT_COOKIE) -> tuple[datetime | None, str]:
-    """When the visit before this one ended (None: there was none), and what the cookie says from now on."""
+    """Return when the previous visit ended (None: there was none), and the new value of the cookie."""
     found = WELL_FORMED.fullmatch(request.cookies.get(name, ""))
     ended, last = (int(part) for part in found.groups()) if found else (0, 0)
     present = int(now.timestamp())
-    if last > present or ended > last:  # a clock that was put back, or somebody's own making
+    if last > present or ended > last:  # the clock was set back, or the cookie was forged
         ended, last = 0, 0
     if present - last > PAUSE.total_seconds():
         ended = last

@@ -1,6 +1,6 @@
-"""A changed ``sources.yaml`` counts at once: a thread looks at the file, and the portal, one frozen value, is replaced whole.
+"""Reloads ``sources.yaml`` when it changes: a thread polls the file, and the portal, a frozen value, is replaced.
 
-A file that does not load leaves the last good one in force; its mistakes stand on the desk until they are mended.
+If the file has errors, the last valid one stays in force, and the desk shows the errors until they are fixed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from newsportal.errors import SourcesError
 from newsportal.portal.context import Portal
-from newsportal.portal.desk.sources import Suggesting
+from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.reading.picture_proxy import PictureProxy
 from newsportal.portal.websub import Subscriber
 from newsportal.services.periodic import PeriodicThread
@@ -23,15 +23,15 @@ from newsportal.sources.loading import Stamp, stamp
 
 log = logging.getLogger(__name__)
 
-EVERY = 2.0  # seconds between two looks at the file: one question to the file system
+EVERY = 2.0  # seconds between polls of the file: one call to the file system
 FIXED = {"store": "store", "index_uri": "index", "accounts_uri": "portal.accounts"}
-"""What is opened once, and its key: a change of these counts when the portal is started anew."""
+"""Fields that are opened once, with their keys: a change takes effect after a restart."""
 
-SHARED = ("counts", "fronts")  # what a portal makes when it is first asked for, over the store alone
+SHARED = ("counts", "fronts")  # cached properties that depend on the store only
 
 
 class Reloading(PeriodicThread):
-    """Watches the file of ``app.state.portal.config`` until :meth:`stop`. ``every``: seconds between two looks; 0: only when asked."""
+    """Watches the file of ``app.state.portal.config`` until :meth:`stop`. ``every``: seconds between polls; 0: only on request."""
 
     def __init__(self, app: FastAPI, every: float = EVERY) -> None:
         super().__init__("sources-reloading", every or TIMEOUT_MAX, first=every or TIMEOUT_MAX, retry=every)
@@ -43,7 +43,7 @@ class Reloading(PeriodicThread):
         self.look()
 
     def look(self) -> bool:
-        """Read the file anew if it was changed; whether it was. Called by the thread, and by whoever has just changed it."""
+        """Reload the file if it was changed; return whether it was. Called by the thread and by code that has just changed the file."""
         with self._turn:
             found = self._stamp()
             if found == self._seen:
@@ -69,8 +69,8 @@ class Reloading(PeriodicThread):
 
 
 def renewed(before: Portal, known: Sources) -> Portal:
-    """The portal over another ``sources.yaml``: the same store, index, accounts and clock."""
-    first = before.first or before.config  # what the file said when store and index were opened
+    """Return the portal with another ``sources.yaml`` and the same store, index, accounts and clock."""
+    first = before.first or before.config  # the file when store and index were opened
     same = all(getattr(before.config, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
         before, config=known, broken=(), waiting=tuple(key for part, key in FIXED.items() if getattr(first, part) != getattr(known, part)),
@@ -80,7 +80,7 @@ def renewed(before: Portal, known: Sources) -> Portal:
 
 
 def carried(before: Portal, after: Portal) -> Portal:
-    """``after`` with what ``before`` made already: nothing goes on twice beside the pages, and one ``stop`` ends it."""
+    """Return ``after`` with the caches of ``before``: no background work is done twice, and one ``stop`` ends it."""
     for name in SHARED:
         after.__dict__[name] = getattr(before, name)
     if "recommender" in before.__dict__ and before.site.recommendation == after.site.recommendation:
@@ -91,10 +91,10 @@ def carried(before: Portal, after: Portal) -> Portal:
 
 
 def adapt(state: Any, before: Sources, known: Sources) -> None:
-    """Hand ``known`` to those who go on beside the portal."""
+    """Pass ``known`` to the segmenter, the suggestions and the subscriber."""
     if (known.words, known.dictionary) != (before.words, before.dictionary):
         use_own_words(known)
-    suggesting: Suggesting = state.suggesting
+    suggesting: SuggestionCache = state.suggesting
     suggesting.follow(known)
     subscriber: Subscriber | None = getattr(state, "subscriber", None)
     if subscriber is not None:

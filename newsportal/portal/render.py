@@ -1,6 +1,6 @@
-"""Templates to answers. One environment a language, since gettext is installed per environment; both live as long as the process.
+"""Renders templates. There is one environment per language, because gettext is installed per environment; they live as long as the process.
 
-A notice is shown once, on the page after a change: a cookie carries it over the redirect, so no address can put words there.
+A notice is shown once, on the page after a change: a cookie carries it over the redirect, so no URL can put words there.
 
 return notify(request, "/sources", _("%(name)s was saved."), name=name, undo="/sources/undo/17")
 """
@@ -26,7 +26,7 @@ from starlette.responses import HTMLResponse, Response
 from newsportal.messages import Message, explain, from_dict, label
 from newsportal.portal import safe_text
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.source_fields import address_of
+from newsportal.portal.desk.source_fields import source_path
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.preferences import remember, safe_next
 from newsportal.portal.reading.picture_proxy import headline_picture
@@ -35,13 +35,14 @@ from newsportal.portal.wording import browser, chosen, detailed, doubtful, worde
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import clean
 
-PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}  # a page depends on who reads it, and on the minute
-SIGNED = {**PERSONAL, "cache-control": "private, no-store"}  # whose turn at the machine is over leaves nothing behind
+PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}  # pages depend on the reader and change every minute
+SIGNED = {**PERSONAL, "cache-control": "private, no-store"}  # nothing is left for the next user of a shared computer
 
 
 @cache
 def environment(language: str, script: str = "original") -> Environment:
-    """The templates in ``language``, what was crawled in ``script``. Everything is escaped except what ``safe_text`` marks as safe."""
+    """Return the environment with the interface in ``language`` and crawled texts in ``script``. Everything is escaped except what
+    ``safe_text`` marks as safe."""
     made = Environment(
         loader=PackageLoader("newsportal.portal", "templates"), autoescape=True, undefined=StrictUndefined, extensions=["jinja2.ext.i18n"]
     )
@@ -53,7 +54,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "static": static_address,
         "topic_address": topic_address,
         "address": address,
-        "source_address": address_of,
+        "source_address": source_path,
     }
     made.filters |= {
         "clean": clean,
@@ -83,12 +84,12 @@ def environment(language: str, script: str = "original") -> Environment:
 
 @pass_context
 def says(context: Context, message: Message | Mapping[str, Any] | str) -> str:
-    """A message, or one as it was stored, in the words of the page's reader."""
+    """Render a message, or the stored form of one, in the reader's language."""
     return str(context["clock"].says(message if isinstance(message, Message) else from_dict(message)))
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """The page ``template`` for this reader. ``?lang=`` and the like are remembered on the way."""
+    """Render ``template`` for this reader. ``?lang=`` is remembered in a cookie."""
     visit = Visit(request)
     visit.shows(values)
     page = environment(visit.language, visit.chosen.script).get_template(template)
@@ -105,18 +106,18 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
 
 @cache
 def static_address(name: str) -> str:
-    """The address of our own style, script or icon; it changes with the content, so browsers may keep it for ever."""
+    """Return the URL of a style sheet, script or icon; it contains a digest of the content, so browsers may cache it for ever."""
     content = resources.files("newsportal.portal").joinpath("static", name).read_bytes()
     return f"/static/{name}?v={hashlib.blake2b(content, digest_size=5).hexdigest()}"
 
 
 def topic_address(name: str, tail: str = "") -> str:
-    """``/topic/旅游`` with every character that could mean something else escaped."""
+    """Return ``/topic/旅游`` with the name percent-encoded, slashes included."""
     return f"/topic/{quote(name, safe='')}{tail}"
 
 
 def address(path: str, **parameters: object) -> str:
-    """``path`` with the parameters that are set, in the order given."""
+    """Return ``path`` with the parameters that are set, in the order given."""
     kept = {key: value for key, value in parameters.items() if value not in (None, "")}
     return f"{path}?{urlencode(kept)}" if kept else path
 
@@ -124,24 +125,24 @@ def address(path: str, **parameters: object) -> str:
 COOKIE = "notice"
 SECURE_COOKIE = "__Host-notice"
 SECONDS = 60
-MAX_CHARS = 500  # of a notice; escaped into a cookie it stays below the 4 kB that browsers keep
+MAX_CHARS = 500  # of a notice; escaped in a cookie it stays below the 4 kB that browsers accept
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """``undo``: where a form is sent that takes the change back."""
+    """``undo``: the path to which a form that reverts the change is sent."""
 
     text: str
     undo: str | None = None
 
 
 def notify(request: Request, target: str, message: str, *, undo: str | None = None, **params: object) -> RedirectResponse:
-    """Redirect to ``target``, where ``message`` (of the catalogue, with its ``params``) is shown once in the reader's language."""
+    """Redirect to ``target`` and show ``message`` (of the catalogue, with its ``params``) there once, in the reader's language."""
     return redirect_with(request, target, Visit(request).say(message, **params), undo=undo)
 
 
 def redirect_with(request: Request, target: str, text: str, *, undo: str | None = None) -> RedirectResponse:
-    """Redirect to ``target``, a path of this portal, where ``text`` (in the reader's language) is shown once."""
+    """Redirect to ``target``, a path of this portal, and show ``text`` (in the reader's language) there once."""
     answer = RedirectResponse(safe_next(target), 303, headers={"cache-control": "no-store"})
     value = quote(json.dumps([text[:MAX_CHARS], undo], ensure_ascii=False, separators=(",", ":")), safe="")
     answer.set_cookie(_cookie_name(request), value, max_age=SECONDS, path="/", httponly=True, samesite="lax", secure=_is_secure(request))

@@ -1,7 +1,7 @@
-"""What may be sent to the portal: little, in two forms, and by our own pages alone (threats F: CSRF on every change).
+"""Limits on what may be sent to the portal: small bodies, of a few types, from our own pages only (threats F: CSRF on every change).
 
-Who sends it is what the browser says: ``Sec-Fetch-Site``, which no page can forge, else ``Origin`` against ``Host`` (browsers send the
-former over HTTPS and to this machine only). A request with neither is refused: a program that means it can say ``Origin``.
+The browser states the sender: ``Sec-Fetch-Site``, which no page can forge, else ``Origin``, compared with ``Host`` (browsers send the
+former over HTTPS and to this machine only). A request with neither is refused; other programs can send ``Origin``.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from starlette.requests import Request
 from starlette.types import Message, Receive
 
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))  # methods that change nothing (RFC 9110 section 9.2.1)
-GREADER, FEVER = "/api/greader.php", "/api/fever.php"  # where reader apps expect their APIs, by what they know of other servers
-SIGNING = frozenset((f"{GREADER}/accounts/ClientLogin", FEVER))  # what is sent there brings its own proof, a token; a cookie does not count
-PUSHED = "/websub/"  # where hubs tell what is new: they prove themselves by a secret, and the page bounds what they send
-MAX_BODY = 16_384  # bytes. The largest that our pages send are the places of a photo story, some four bytes each
-MAX_TEXT = 1_000_000  # bytes, where an editor sends a whole article or file: a form takes nine for a Chinese character
-MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is read from the network to the disk as it comes: a corpus. Lists of feeds are smaller
+GREADER, FEVER = "/api/greader.php", "/api/fever.php"  # the paths at which reader apps expect these APIs, as other servers have them
+SIGNING = frozenset((f"{GREADER}/accounts/ClientLogin", FEVER))  # requests to these paths carry a token; a cookie does not count
+PUSHED = "/websub/"  # where hubs push updates: they authenticate with a secret, and the route limits the body itself
+MAX_BODY = 16_384  # bytes. The largest body that our pages send is the order of a photo story, some four bytes per picture
+MAX_TEXT = 1_000_000  # bytes, where an editor sends an article or a file: a form takes nine for a Chinese character
+MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is streamed to the disk: a corpus. Lists of feeds are smaller
 
 EDITED = re.compile(
     r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*|/api/greader\.php/.*|/mcp"
-)  # paths to which editors send a whole article, a list or a page, and apps the ids of some thousand items
+)  # paths to which editors send an article, a list or a page, and apps the ids of some thousand items
 
 FILED = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")
-"""Paths to which files are sent. Such a route takes ``Request`` alone and reads ``request.stream()`` or ``request.form()`` itself: what
-FastAPI reads for a parameter it reads before it asks for rights."""
+"""Paths to which files are sent. Such a route takes ``Request`` only and reads ``request.stream()`` or ``request.form()`` itself: FastAPI
+reads the bodies of other parameters before it checks the rights."""
 
-MAX_FIELDS = 2000  # of a form: a hundred proposed sources have a few each, with every topic
-PATIENCE = 10.0  # seconds: a body of one packet that takes longer is held back on purpose
+MAX_FIELDS = 2000  # of a form: a hundred suggested sources have a few each, and every topic
+PATIENCE = 10.0  # seconds: a body of one packet that takes longer is delayed on purpose
 FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data"
 
 KINDS = frozenset((FORM, JSON))
@@ -44,7 +44,7 @@ FILES = frozenset((FORM, JSON, PARTS, "application/x-ndjson", "text/csv", "text/
 
 
 class Refused(Exception):
-    """Raised by :func:`received`; the guard answers with ``status`` and the sentence."""
+    """Raised by :func:`received`; the guard answers with ``status`` and the message."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -52,8 +52,8 @@ class Refused(Exception):
 
 
 def from_here(headers: Headers, *, https: bool = False) -> bool:
-    """Whether a page of this portal sent it. ``https``: to a portal that is reached so; one of the same name without is anybody's who
-    stands between."""
+    """Return whether a page of this portal sent the request. ``https``: the portal is reached over HTTPS; a page of the same host over
+    plain HTTP may come from an attacker on the network."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -66,7 +66,7 @@ def from_here(headers: Headers, *, https: bool = False) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How many bytes may be sent, and in what forms. ``streamed``: the page reads it as it comes."""
+    """The maximum size of a body in bytes and its allowed media types. ``streamed``: the route reads it in parts."""
 
     most: int
     kinds: frozenset[str] = KINDS
@@ -74,7 +74,7 @@ class Bound:
 
 
 def bound_of(path: str) -> Bound:
-    """What may be sent to this path."""
+    """Return the limits on request bodies for this path."""
     if FILED.fullmatch(path):
         return Bound(MAX_FILE, FILES, streamed=True)
     return Bound(MAX_TEXT, KINDS | {PARTS}) if EDITED.fullmatch(path) else Bound(MAX_BODY)
@@ -84,15 +84,15 @@ TOKENED = re.compile(r"(?:bearer |googlelogin auth=)(.*)", re.IGNORECASE | re.DO
 
 
 def bearer(headers: Headers) -> str | None:
-    """The token that a program sent; reader apps send it as Google Reader wanted it. No page can let a browser send one."""
+    """Return the token in ``Authorization``, also in the form of Google Reader's apps. No page can make a browser send one."""
     found = TOKENED.match(headers.get("authorization", ""))
     return found[1].strip() if found else None
 
 
 async def received(headers: Headers, receive: Receive, bound: Bound, *, https: bool = False, signing: bool = False) -> Receive:
-    """The body, as something to receive it from: read whole, or counted as it comes. Raises ``Refused``. ``signing``: to a path of
-    :data:`SIGNING`."""
-    token = bearer(headers) is not None  # beside it no cookie counts
+    """Return a ``receive`` for the body: buffered, or counted while the route reads it. ``signing``: a path of :data:`SIGNING`. Raises
+    ``Refused``."""
+    token = bearer(headers) is not None  # a token takes precedence over the cookie
     if not (token or signing or from_here(headers, https=https)):
         raise Refused(403, "Only this portal's own pages may send it anything.")
     declared = headers.get("content-length", "0")
@@ -126,12 +126,12 @@ async def _whole(receive: Receive, most: int) -> Receive:
 
 
 def _counted(receive: Receive, most: int) -> Receive:
-    """The same, but for what is above ``most`` and for a part that does not come: the page that reads it gets ``Refused``."""
+    """Return a ``receive`` that raises ``Refused`` in the route if the body exceeds ``most`` bytes or a part does not arrive in time."""
     left, whole = most, False
 
     async def counted() -> Message:
         nonlocal left, whole
-        if whole:  # only that the reader went away can be told any more
+        if whole:  # only a disconnect can follow
             return await receive()
         try:
             message = await asyncio.wait_for(receive(), PATIENCE)
@@ -146,7 +146,7 @@ def _counted(receive: Receive, most: int) -> Receive:
 
 
 async def streamed(request: Request, most: int) -> bytes | None:
-    """The body, read as it comes; ``None`` where it is longer than ``most`` bytes: no more of it is read."""
+    """Return the body; ``None`` if it exceeds ``most`` bytes, of which no more is read."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -155,12 +155,12 @@ async def streamed(request: Request, most: int) -> bytes | None:
     return bytes(body)
 
 
-FormFields = ImmutableMultiDict[str, str]  # the fields of a form: `get` answers the last value that was sent under a name, `getlist` all
+FormFields = ImmutableMultiDict[str, str]  # fields of a form: `get` returns the last value of a name, `getlist` all
 
 
 async def form(request: Request) -> FormFields:
-    """Raises 400 for too many fields."""
-    text = (await request.body()).decode(errors="replace")  # as parse_qsl does with what is escaped
+    """Return the fields of the form. Raises 400 if there are too many."""
+    text = (await request.body()).decode(errors="replace")  # as parse_qsl does with escaped bytes
     try:
         return FormFields(parse_qsl(text, max_num_fields=MAX_FIELDS, keep_blank_values=True))
     except ValueError as error:
@@ -171,13 +171,13 @@ Form = Annotated[FormFields, Depends(form)]
 
 
 def has_etag(request: Request, etag: str) -> bool:
-    """Whether the reader has this already (RFC 9110 section 13.1.2: any of the tags, compared weakly)."""
+    """Return whether ``If-None-Match`` has this ETag (RFC 9110 section 13.1.2: any of the tags, weak comparison)."""
     known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
     return "*" in known or etag.removeprefix("W/") in known
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """The object that was sent as JSON; an empty one where it is none."""
+    """Return the JSON object in the body; an empty one if the body is anything else."""
     try:
         sent = json.loads(await request.body())
     except (ValueError, RecursionError):

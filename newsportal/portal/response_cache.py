@@ -1,9 +1,9 @@
-"""Whole answers that readers without an account share, for some seconds: of those who open the front page at once one has it written.
+"""A cache of complete responses, shared for some seconds by readers without an account: simultaneous requests render a page once.
 
-Shared is what depends on the address, the reader's choices and language alone: pages of lists and stories. Whoever brings any other cookie
-(a session, a reader's name, a notice) or a token, whoever was here before and wants to know what is new, gets a page of his own, and none
-of it is kept. A page is kept :data:`SECONDS`, and no longer than the store stays as it is; what somebody signed in sends lets go of all.
-With an ``ETag`` on top a browser that has the very page gets 304.
+Only pages that depend on nothing but the URL and the reader's preferences and language are shared: lists and stories. A request with any
+other cookie (a session, a reader's name, a notice) or a token, and one of a returning reader, to whom new stories are shown, gets its own
+page, which is not cached. A response is valid for :data:`SECONDS` and until the store changes; any change sent by a signed-in user clears
+the cache. Responses have an ``ETag``, so browsers may get 304.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from newsportal.portal.request_body import SAFE, has_etag
 if TYPE_CHECKING:
     from newsportal.portal.context import Portal
 
-SECONDS: Final = 5.0  # what no change of the store tells of (a crawl that begins, a clock that goes on) may be seen this much later
-MOST_BYTES: Final = 16 * 2**20  # of all that is kept: some 800 pages, compressed
+SECONDS: Final = 5.0  # maximum delay of anything that does not change the store (a crawl that begins, relative times)
+MOST_BYTES: Final = 16 * 2**20  # total size of the cache: some 800 compressed pages
 LARGEST: Final = 2**20
-MAX_QUERY: Final = 200  # bytes: of what readers type nothing is kept
+MAX_QUERY: Final = 200  # bytes: search queries are not cached
 PAGES: Final = ("/latest", "/photos")
-BELOW: Final = ("/topic/", "/story/", "/latest/", "/photos/")  # addresses whose pages are shared, beside the front page's
+BELOW: Final = ("/topic/", "/story/", "/latest/", "/photos/")  # prefixes of the shared pages, beside the front page
 
 Raw = list[tuple[bytes, bytes]]
 _choose = lru_cache(1000)(choose)
@@ -45,7 +45,7 @@ _choose = lru_cache(1000)(choose)
 
 @dataclass(frozen=True, slots=True)
 class _CachedResponse:
-    """An answer without its cookies. ``greets``: with the one that says when its reader was here."""
+    """A response without its cookies. ``greets``: it sets the cookie with the time of the visit."""
 
     headers: Raw
     body: bytes
@@ -62,7 +62,7 @@ class _CachedResponse:
 
 
 class SharedResponses:
-    """ASGI middleware: around what compresses, within what guards."""
+    """ASGI middleware: outside of compression, inside of :class:`newsportal.portal.guard.RequestGuard`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -87,7 +87,7 @@ class SharedResponses:
         try:
             seq = await run_in_threadpool(portal.store.last_seq)
         except StoreError:
-            await self._app(request.scope, receive, send)  # which says so
+            await self._app(request.scope, receive, send)  # the page reports the error
             return
         if (written := self._making.get(key)) is not None:
             await written.wait()
@@ -105,7 +105,7 @@ class SharedResponses:
                 del self._making[key]
 
     async def _make(self, key: tuple[object, ...], request: Request, seq: int, receive: Receive, send: Send) -> None:
-        """Let the page be written, for this reader and those who come next."""
+        """Let the application render the page, and cache it."""
         portal: Portal = request.app.state.portal
         now, at = portal.now(), monotonic()
         started: Message = {}
@@ -120,7 +120,7 @@ class SharedResponses:
                 body.extend(message.get("body", b""))
                 whole = not message.get("more_body", False)
             else:
-                if started:  # too large: told as it comes
+                if started:  # too large to cache: sent on part by part
                     held, started = started, {}
                     await send(held)
                     await send({"type": "http.response.body", "body": bytes(body), "more_body": True})
@@ -131,7 +131,7 @@ class SharedResponses:
             return
         headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]
         greets = len(headers) < len(list(started["headers"]))
-        plain = gzip.decompress(body) if (b"content-encoding", b"gzip") in headers else body  # packing it leaves other bytes each second
+        plain = gzip.decompress(body) if (b"content-encoding", b"gzip") in headers else body  # gzip's bytes change every second
         etag = f'W/"{blake2b(plain, digest_size=10).hexdigest()}"'
         kept = _CachedResponse(headers, bytes(body), etag, greets, portal, seq, now, at)
         self._kept[key] = kept
@@ -142,7 +142,7 @@ class SharedResponses:
 
 
 def _key(request: Request) -> tuple[object, ...] | None:
-    """What the answer depends on; None where it is one reader's own."""
+    """Return all that the response depends on; None if the page is not shared."""
     scope = request.scope
     path, query = scope["path"], scope.get("query_string", b"")
     portal: Portal = request.app.state.portal
@@ -159,7 +159,7 @@ def _key(request: Request) -> tuple[object, ...] | None:
 
 
 def _anonymous(request: Request) -> bool:
-    """Nothing but choices comes along."""
+    """Return whether the request carries nothing but preferences."""
     known = request.cookies.keys() <= CHOICES.keys() | {VISIT_COOKIE}
     return known and "authorization" not in request.headers and "hx-request" not in request.headers
 

@@ -1,7 +1,7 @@
-"""Crawled text on its way to a browser: the last gate, and the script that the reader chose. Only what passes here is ever marked as safe.
+"""Escapes and sanitises crawled text for browsers, in the script that the reader chose. No other module marks crawled text as safe.
 
-The body was sanitised before it was stored; it is sanitised again here, since a store may have been filled by an older version, by
-somebody else's program or by hand (threats E).
+The body was sanitised before it was stored; it is sanitised again here, because the store may have been filled by an older version, by
+another program or by hand (threats E).
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ Text = TypeVar("Text", bound=str)
 
 
 def written(text: Text, script: str, language: str | None = None) -> Text:
-    """``text`` in ``script`` (``original``: as it is) if its language is Chinese or unknown; of markup the text alone."""
+    """Return ``text`` in ``script`` (``original``: unchanged) if its language is Chinese or unknown. Tags of markup are not converted."""
     if script not in CONVERSIONS or not _is_chinese(language):
         return text
     if isinstance(text, Markup):
-        return type(text)(convert_html(text, script))  # its tags stay letter by letter
+        return type(text)(convert_html(text, script))  # tags are unchanged
     return type(text)(convert(text, script))
 
 
 @lru_cache(1000)
 def lang(language: str | None, script: str) -> Markup:
-    """The attribute ``lang`` with a blank before it, for a text of ``language`` shown in ``script``; nothing where it is not known."""
+    """Return the attribute ``lang``, with a leading blank, for a text of ``language`` in ``script``; empty if unknown."""
     tag = SCRIPT_TAGS[script] if script in SCRIPT_TAGS and _is_chinese(language) else language
     return Markup(' lang="{}"').format(tag) if tag else Markup("")
 
@@ -49,9 +49,9 @@ def _is_chinese(language: str | None) -> bool:
 
 
 FORCED = {"img": {"loading": "lazy"}}
-"""One attribute a tag: nh3 writes several in an order that changes from call to call, and the ETag of a feed with it."""
+"""One attribute per tag: nh3 writes several in an order that varies from call to call, which would change the ETag of feeds."""
 
-MARKED = nh3.Cleaner(tags={"mark"}, attributes={})  # search hits come as escaped HTML with `<mark>`; this holds an index to that promise
+MARKED = nh3.Cleaner(tags={"mark"}, attributes={})  # search hits are escaped HTML with `<mark>`; this enforces it
 PLAIN = nh3.Cleaner(tags=set(), clean_content_tags={"script", "style"}, attributes={})
 EXCERPT_CHARS = 140  # two to three lines of a list on a telephone
 MIN_EXCERPT_CHARS = 20  # a shorter beginning is a dateline or a label: the summary says more
@@ -63,14 +63,14 @@ LATIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’.-]*")
 HEADING = re.compile("<h([2-6])>")
 HEADING_WHOLE = re.compile("<h([2-6])>(.*?)</h\\1>", re.DOTALL)
 PICTURE = re.compile(r'<img(?P<before>(?: (?!src=)[a-z]+="[^"]*")*)(?: src="(?P<src>[^"]*)")?(?P<after>(?: [a-z]+="[^"]*")*)>')
-"""As the cleaner writes them: headings without attributes, and every one with its end."""
+"""These patterns match the cleaner's output: headings without attributes, each with an end tag."""
 
 BLANK_PARAGRAPH = re.compile(r"<p>(?:\s|&nbsp;|<br>|\u3000)*</p>")
 
 
 def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
-    """The article's body as safe HTML: its own, cleaned once more, or its text in paragraphs. ``shown``: where a browser finds a picture,
-    by its address; one without such a place is left out."""
+    """Return the article's body as safe HTML: the stored HTML, sanitised again, or its text in paragraphs. ``shown`` maps the URL of a
+    picture to the one for browsers; pictures mapped to None are left out."""
 
     def placed(picture: re.Match[str]) -> str:
         place = shown(html.unescape(picture["src"])) if picture["src"] else None
@@ -83,7 +83,7 @@ def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
 
 
 def levelled(fragment: str) -> str:
-    """A clean fragment whose headings begin below the page's own and skip no level: publishers choose them by their size."""
+    """Renumber headings so that they begin below the page's own and skip no level: publishers choose them by their size."""
     used = sorted({int(level) for level in HEADING.findall(fragment)})
     last = 1
 
@@ -96,7 +96,7 @@ def levelled(fragment: str) -> str:
 
 
 def sanitised(fragment: str, base: str) -> str:
-    """``fragment`` by the same allow-list as when it was stored. Relative addresses are the publisher's, never ours."""
+    """Sanitise ``fragment`` with the allow-list used before storing. Relative URLs are resolved against the publisher's."""
     there = web_address(base)
     cleaner = nh3.Cleaner(
         tags=set(TAGS), clean_content_tags=set(DROPPED_WITH_CONTENT), attributes=ATTRIBUTES, set_tag_attribute_values=FORCED,
@@ -106,18 +106,18 @@ def sanitised(fragment: str, base: str) -> str:
 
 
 def paragraphs(text: str) -> Markup:
-    """``text`` (one paragraph a line) as escaped ``<p>``s."""
+    """Return ``text`` (one paragraph per line) as escaped ``<p>`` elements."""
     return Markup("\n").join(Markup("<p>{}</p>").format(line) for line in map(clean, text.splitlines()) if line)
 
 
 def marked(fragment: str) -> Markup:
-    """A fragment of a search hit in which only ``<mark>`` is a tag."""
+    """Return a fragment of a search hit, with no tags but ``<mark>``."""
     return Markup(MARKED.clean(CONTROL.sub("", fragment)))  # noqa: S704 - this is the gate
 
 
-@lru_cache(5000)  # asked several times for every story of a page
+@lru_cache(5000)  # called several times for every story of a page
 def web_address(url: str | None) -> str | None:
-    """``url`` if a reader may be sent there: http or https, with a host, nothing hidden in it. Else None (threats E: ``javascript:``)."""
+    """Return ``url`` if it is http(s), has a host, and no user name, blank or control character; else None (threats E: ``javascript:``)."""
     if not url or any(character <= " " or character in "\\\x7f" for character in url):
         return None
     try:
@@ -129,48 +129,48 @@ def web_address(url: str | None) -> str | None:
 
 
 def site_name(article: StoredArticle) -> str:
-    """Whose article it is: the site's name, else the host of its address."""
+    """Return the name of the article's site, else the host of its URL."""
     return clean(article.site or "") or host(article.url).removeprefix("www.") or clean(article.source)
 
 
 def title(article: StoredArticle) -> str:
-    """The title without control, direction and zero-width characters, which could turn the rest of the page around."""
+    """Return the title without control, direction and zero-width characters, which could reverse the text of the page."""
     return clean(article.title) or clean(article.url)
 
 
 def excerpt(article: StoredArticle, limit: int = EXCERPT_CHARS) -> str:
-    """How the text begins, else the summary a list page gave, in whole sentences; never the title once more."""
+    """Return the beginning of the text, else the summary of the list page, in complete sentences and without the title."""
     name = title(article)
     said = beginning(name, article.text, limit)
     return beginning(name, plain(article.summary), limit) or said if len(said) < MIN_EXCERPT_CHARS and article.summary else said
 
 
 def plain(fragment: str) -> str:
-    """HTML as one line of text: summaries of feeds come with tags and entities."""
+    """Convert HTML to one line of text: summaries of feeds contain tags and entities."""
     return clean(html.unescape(PLAIN.clean(CONTROL.sub("", fragment))))
 
 
 def minutes(text: str) -> int:
-    """Minutes to read ``text``, at least one; 0 for none."""
+    """Estimate the minutes to read ``text``, at least one; 0 if it has no words."""
     chinese = len(CJK.findall(text))
     words = len(LATIN_WORD.findall(text))
     return max(1, round(chinese / CHINESE_A_MINUTE + words / WORDS_A_MINUTE)) if chinese or words else 0
 
 
 def addresses_of_pictures(article: StoredArticle) -> list[str]:
-    """The pictures that stand in the article's body."""
+    """Return the URLs of the pictures in the article's body."""
     found = PICTURE.finditer(sanitised(article.html or "", article.url))
     return [html.unescape(picture["src"]) for picture in found if picture["src"]]
 
 
 def pictures(article: StoredArticle, shown: Callable[[str], str | None]) -> list[Image]:
-    """The article's pictures that its body does not show already, with the addresses at which a browser finds them."""
+    """Return the article's pictures that its body does not show, with their URLs for browsers."""
     inside = set(addresses_of_pictures(article))
     found = ((image, shown(image.url)) for image in dict.fromkeys(article.images) if image.url not in inside)
     return [replace(image, url=place) for image, place in found if place]
 
 
 def thumbnail(images: Sequence[Image]) -> tuple[int, Image] | None:
-    """The first picture large enough to stand beside a headline, and its place (from 1); sizes that nobody told count as large enough."""
+    """Return the first picture large enough to stand beside a headline, and its position (from 1). Unknown sizes count as large."""
     sized = ((one, min(one[1].width or MIN_THUMBNAIL, one[1].height or MIN_THUMBNAIL)) for one in enumerate(images, 1))
     return next((one for one, side in sized if side >= MIN_THUMBNAIL and web_address(one[1].url)), None)

@@ -1,5 +1,4 @@
-"""Values that are kept for some time, since they cost a search or a count and change slowly, and what a visitor may have worked out of
-hundreds of stories at once. Bounded, shared between threads."""
+"""Caches of values that cost a search or a count and change slowly, and of compilations of hundreds of stories. Bounded; thread-safe."""
 
 from __future__ import annotations
 
@@ -23,9 +22,10 @@ log = logging.getLogger(__name__)
 
 
 class TtlCache(Generic[T]):
-    """``get(key, make)`` answers what ``make()`` made for ``key`` less than ``seconds`` ago, else makes it; at most ``most`` are kept.
+    """``get(key, make)`` returns the value that ``make()`` returned for ``key`` less than ``seconds`` ago, else calls it; at most ``most``
+    are kept.
 
-    Two threads that ask for the same at once may both make it. What ``make`` raises is raised and not kept.
+    Two threads may both make the same value at once. Exceptions of ``make`` are raised and not cached.
     """
 
     def __init__(self, seconds: float, most: int, clock: Callable[[], float] = monotonic) -> None:
@@ -34,7 +34,7 @@ class TtlCache(Generic[T]):
         self._lock = Lock()
 
     def cached(self, key: Hashable) -> list[T]:
-        """What is kept for ``key``; nothing, where it is to be made."""
+        """Return the cached value of ``key`` in a list, which is empty if there is none."""
         with self._lock:
             kept = self._made.get(key)
         return [kept[1]] if kept is not None and self._clock() - kept[0] < self._seconds else []
@@ -51,11 +51,11 @@ class TtlCache(Generic[T]):
         return made
 
 
-MOST_WAITING = 20  # beyond so many that are to be made, no further ones are begun: readers come faster than one thread makes them
+MOST_WAITING = 20  # values in progress or queued; beyond that, no more are begun: readers come faster than one thread makes them
 
 
 class BackgroundCache(Generic[T]):
-    """The same, made in a thread of its own: who asks waits ``within`` seconds, then does without. Who waits gets what ``make`` raises."""
+    """The same, made in a thread: callers wait up to ``within`` seconds, then do without. Exceptions of ``make`` reach those who wait."""
 
     def __init__(self, kept: TtlCache[T], within: float) -> None:
         self._kept, self._within = kept, within
@@ -64,7 +64,7 @@ class BackgroundCache(Generic[T]):
         self._threads = ThreadPoolExecutor(1, "soon")
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T | None:
-        """None: not yet."""
+        """Return the value, or None if it is not ready."""
         for made in self._kept.cached(key):
             return made
         with self._lock:
@@ -77,7 +77,7 @@ class BackgroundCache(Generic[T]):
             return None
 
     def stop(self) -> None:
-        """Waits for what is being made; the rest is left."""
+        """Wait for the value in progress; queued ones are cancelled."""
         self._threads.shutdown(cancel_futures=True)
 
     def _make(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -89,8 +89,8 @@ class BackgroundCache(Generic[T]):
 
 
 class CostlyValue(Generic[T]):
-    """``get()`` answers what ``make()`` made less than ``seconds`` ago, or ``spare`` times as long ago as it took; else one thread makes it
-    anew while the others get the former value. What takes longer than ``slow`` seconds is made in a thread of its own, called ``name``."""
+    """A cached value: ``get()`` returns what ``make()`` returned less than ``seconds`` ago, or ``spare`` times as long ago as it took; else
+    one thread renews it while others get the former one. If it takes longer than ``slow`` seconds, a thread called ``name`` renews it."""
 
     def __init__(self, make: Callable[[], T], name: str, seconds: float, spare: float, slow: float = inf) -> None:
         self._make, self._name, self._seconds, self._spare, self._slow = make, name, seconds, spare, slow
@@ -100,7 +100,7 @@ class CostlyValue(Generic[T]):
         self._thread: Thread | None = None
 
     def get(self) -> T:
-        """Raises what ``make`` raises while there is no former value, and where it is made at once."""
+        """Raises the exceptions of ``make`` if there is no former value or this thread renews it."""
         for value in self._made:
             if monotonic() < self._until or not self._lock.acquire(blocking=False):
                 return value
@@ -109,7 +109,7 @@ class CostlyValue(Generic[T]):
             self._lock.acquire()
         if self._made and self._took > self._slow:
             self._thread = Thread(target=self._renew_in_thread, name=self._name, daemon=True)
-            self._thread.start()  # the lock is the thread's now
+            self._thread.start()  # the lock now belongs to the thread
             return self._made[0]
         try:
             return self._renew()
@@ -117,7 +117,7 @@ class CostlyValue(Generic[T]):
             self._lock.release()
 
     def stop(self) -> None:
-        """Waits for what is being made: the store is closed next."""
+        """Wait for the value in progress, because the store is closed next."""
         if self._thread is not None:
             self._thread.join(timeout=10)
 
@@ -131,7 +131,7 @@ class CostlyValue(Generic[T]):
             self._lock.release()
 
     def _renew(self) -> T:
-        if not self._made or monotonic() >= self._until:  # else another thread has made it while this one waited
+        if not self._made or monotonic() >= self._until:  # else another thread renewed it while this one waited
             began = monotonic()
             self._made = [self._make()]
             self._took = monotonic() - began
@@ -139,16 +139,16 @@ class CostlyValue(Generic[T]):
         return self._made[0]
 
 
-COMPILED_SECONDS: Final = 300.0  # so old a briefing or a board may be
+COMPILED_SECONDS: Final = 300.0  # maximum age of a briefing or a board
 MOST_COMPILED: Final = 200
 BURST, A_SECOND = 60.0, 1.0
-"""New ones of a visitor: at once, and each second from then on. The feeds of eight topics, of seven days each, are 56."""
+"""New compilations of a visitor: a burst, and the rate per second after it. The feeds of eight topics, of seven days each, are 56."""
 
-PATIENCE: Final = 10.0  # seconds that a request waits while others are worked out: it holds one of a few dozen threads
+PATIENCE: Final = 10.0  # seconds that a request waits for other compilations: it holds one of a few dozen threads
 
 
 class Compilations:
-    """Kept for some minutes, worked out one at a time. Shared between threads."""
+    """Cached for some minutes, made one at a time. Thread-safe."""
 
     def __init__(self, pace: RateLimit | None = None, patience: float = PATIENCE) -> None:
         self._kept: TtlCache[Any] = TtlCache(COMPILED_SECONDS, MOST_COMPILED)
@@ -157,8 +157,8 @@ class Compilations:
         self._working = Lock()
 
     def get(self, visitor: str, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
-        """What ``make`` makes of the time before ``until``. Raises a 429 where ``visitor``, an address, has had too many worked out, and a
-        503 where the others before take too long; neither for one that is kept."""
+        """Return the result of ``make`` for the time before ``until``. Unless it is cached, raises 429 if ``visitor``, an IP address, has
+        requested too many, and 503 if those before it take too long."""
         whole = (until.timestamp() // COMPILED_SECONDS, *key)
         found: list[T] = self._kept.cached(whole)
         if found:
@@ -168,7 +168,7 @@ class Compilations:
         if not self._working.acquire(timeout=self._patience):
             raise HTTPException(503)
         try:
-            made: T = self._kept.get(whole, make)  # the one before may have been the same
+            made: T = self._kept.get(whole, make)  # the one before may have made it
         finally:
             self._working.release()
         return made

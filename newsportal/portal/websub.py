@@ -1,4 +1,4 @@
-"""Subscriptions to feeds (WebSub): hubs are asked while the portal is served, verify that we subscribed, and push what is new."""
+"""WebSub subscriptions to feeds: a thread of the portal subscribes at hubs, which verify the subscription and push updates."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-EVERY: Final = 60.0  # seconds between two looks
-AT_ONCE: Final = 200  # hubs that one look asks: some hubs serve thousands of feeds, and each confirms with a request of its own
-MAX_ANSWER: Final = 64 * 1024  # bytes of a hub's answer, which is empty or a sentence
-LAST_TRY: Final = 3  # a hub that does not confirm that we leave is asked so often; its lease ends by itself
+EVERY: Final = 60.0  # seconds between polls of the subscriptions
+AT_ONCE: Final = 200  # hubs called per poll: some hubs serve thousands of feeds, and each confirms with a request of its own
+MAX_ANSWER: Final = 64 * 1024  # bytes of a hub's response, which is empty or a sentence
+LAST_TRY: Final = 3  # requests to unsubscribe from a hub that does not confirm; its lease expires anyway
 
 
 class Subscriber(PeriodicThread):
-    """See the module. ``now`` is the clock (aware)."""
+    """Renews and ends subscriptions. ``now`` is the clock (aware)."""
 
     def __init__(
         self, store: Store, sources: Sources, now: Callable[[], datetime] = lambda: datetime.now(UTC), every: float = EVERY
@@ -43,11 +43,11 @@ class Subscriber(PeriodicThread):
         self.follow(sources)
 
     def follow(self, sources: Sources) -> None:
-        """``sources.yaml`` was changed."""
+        """Use a changed ``sources.yaml``."""
         self._sources, self._policy = sources, egress.Policy(tuple(sources.politeness.allow_private))
 
     def step(self) -> int:
-        """Ask the hubs whose turn it is; answers how many. Raises ``StoreError``."""
+        """Call the hubs that are due, and return their number. Raises ``StoreError``."""
         now, turns = self._now(), []
         asks = self._sources.schedule.websub and reachable(self._sources) is not None
         alive = {feed.key for feed in self._sources.feeds if feed.enabled and asks}
@@ -85,7 +85,7 @@ class Subscriber(PeriodicThread):
 
 
 def reachable(sources: Sources) -> str | None:
-    """``portal.url``, if it is an address that a hub may reach (a public one, or one that ``allow_private`` names)."""
+    """Return ``portal.url`` if hubs may reach it (it is public, or ``allow_private`` names it), else None."""
     url = sources.portal.url
     try:
         return egress.check_url(url, egress.Policy(tuple(sources.politeness.allow_private))) if url else None
@@ -95,15 +95,15 @@ def reachable(sources: Sources) -> str | None:
 
 router = APIRouter()
 
-MAX_PUSH: Final = 8 * 1024 * 1024  # bytes of a feed that is pushed, as of one that is fetched
+MAX_PUSH: Final = 8 * 1024 * 1024  # bytes of a feed, the same limit as for fetched ones
 MAX_CHALLENGE: Final = 2000
 PATIENCE: Final = 20.0  # seconds for a push to arrive
-CALM: Final = timedelta(minutes=1)  # after a visit, for a hub that tells of every entry by itself
+CALM: Final = timedelta(minutes=1)  # between visits, because some hubs push every entry by itself
 
 
 @router.get(f"{PUSHED}{{token}}")
 def verify(request: Request, token: str) -> Response:
-    """The hub asks whether it was us (5.3), or says why it does not want to (5.2)."""
+    """Confirm that we want to subscribe or unsubscribe (5.3), or record why the hub refuses (5.2)."""
     portal, asked = Visit(request).portal, request.query_params
     known = portal.store.subscriptions.named(token)
     if known is None or asked.get("hub.topic") != known.topic:
@@ -123,7 +123,7 @@ def verify(request: Request, token: str) -> Response:
 
 @router.post(f"{PUSHED}{{token}}")
 async def push(request: Request, portal: ThisPortal, token: str) -> Response:
-    """The hub sends what is new (7). It is not read, only believed that there is something: the source is visited at once."""
+    """Receive an update from the hub (7). Its content is not used: the source is visited at once."""
     known = await run_in_threadpool(portal.store.subscriptions.named, token)
     if known is None or known.leaving:
         return PlainTextResponse("Not subscribed any more.\n", 410)
@@ -138,11 +138,11 @@ async def push(request: Request, portal: ThisPortal, token: str) -> Response:
     if signed(known.secret, body, request.headers.get("x-hub-signature", "")):
         await run_in_threadpool(_due, portal, known, portal.now())
         request.app.state.pushed()
-    return Response(status_code=202)  # also for a false signature: who guesses learns nothing (8)
+    return Response(status_code=202)  # also for an invalid signature, so that guessing reveals nothing (8)
 
 
 def _due(portal: Portal, known: Subscription, now: datetime) -> None:
-    """The source's next visit is now. Raises ``StoreError``: the hub tries again."""
+    """Make the source due now. Raises ``StoreError``: the hub tries again."""
     store = portal.store
     store.subscriptions.save(replace(known, pushed=now))
     state = store.source_state(known.source)

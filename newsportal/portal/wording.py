@@ -1,4 +1,4 @@
-"""Words for categories, doubts, mistakes of ``sources.yaml`` and sources, in the reader's language."""
+"""Texts for categories, doubts, errors in ``sources.yaml``, and sources, in the reader's language."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WAYS = {
 
 
 def chosen(article: StoredArticle, words: NullTranslations) -> str | None:
-    """Why an article has its category: who chose it, how sure, and by which words. ``None`` where that is not known."""
+    """Return why an article has its category: who chose it, how certain, and by which words. ``None`` if unknown."""
     by = article.category_by or ""
     way = WAYS.get("model" if by.startswith(BY_MODEL) else by)
     if not article.category or way is None:
@@ -40,7 +40,7 @@ def chosen(article: StoredArticle, words: NullTranslations) -> str | None:
 
 
 def doubtful(article: StoredArticle) -> tuple[str, ...]:
-    """The topics that keywords brought the article into, and whose model takes it for foreign."""
+    """Return the topics that the article matched by keywords but that their model doubts."""
     return tuple(mark.topic for mark in article.topic_marks if is_doubtful(mark))
 
 
@@ -53,21 +53,21 @@ SYSTEMS = (
     ("iPad", "iPad"),
     ("Mac OS X", "macOS"),
     ("Linux", "Linux"),
-)  # part of a ``User-Agent`` header → name; the first that is there counts, for each browser names those it descends from
+)  # part of a ``User-Agent`` header → name; the first match counts, because browsers also name those they descend from
 
 
 def browser(agent: str) -> str:
-    """``Chrome 156, Linux`` of a ``User-Agent`` header; one of no known browser in its first words."""
+    """Return ``Chrome 156, Linux`` for a ``User-Agent`` header; its beginning if the browser is unknown."""
     versions = ((name, re.search(rf"\b{mark}\w*/(\d+)", agent)) for mark, name in BROWSERS)
     found = next((f"{name} {version[1]}" for name, version in versions if version), clean(agent)[:40])
     return ", ".join(filter(None, (found, next((name for mark, name in SYSTEMS if mark in agent), ""))))
 
 
-ADDS = (".add", ".make")  # actions of which a value that is not set says nothing
+ADDS = (".add", ".make")  # actions whose log entries omit empty values
 
 
 def detailed(entry: Entry, words: NullTranslations) -> list[tuple[str, str]]:
-    """What the log of changes keeps of an entry, as names and values in the reader's words."""
+    """Return the details of an entry in the audit log as names and values in the reader's language."""
     spelled = ((name, _spelled(value, words)) for name, value in entry.details.items() if name != "key")
     found = [(label("detail", name, words.gettext), value) for name, value in spelled if value or not entry.action.endswith(ADDS)]
     return [(name, value or words.gettext(_("not set"))) for name, value in found]
@@ -84,18 +84,18 @@ def _spelled(value: Any, words: NullTranslations) -> str:
 
 
 def worded(problem: Problem, words: NullTranslations) -> str:
-    """A mistake with its hint, in a line."""
+    """Return an error with its hint, in one line."""
     return " ".join(render(one, words.gettext) for one in (problem.message, problem.hint) if one)
 
 
 def by_field(problems: Iterable[Problem], kind: str, place: int, words: NullTranslations) -> tuple[dict[str, str], list[str]]:
-    """Mistakes by the key of the entry ``kind[place]`` that they are about, and those about anything else, with their places."""
+    """Split errors into those of the entry ``kind[place]``, by its key, and the others, with their lines."""
     fields: dict[str, str] = {}
     others = []
     start = f"{kind}[{place}]"
     for problem in problems:
         inside = problem.key.startswith((f"{start}.", f"{start}["))
-        # a name that occurs twice is reported at its second place, whichever entry was changed
+        # a duplicate name is reported at its second occurrence, whichever entry was changed
         if problem.message.code == "sources.double" and problem.key.startswith(f"{kind}["):
             fields.setdefault("name", worded(problem, words))
         elif inside or problem.key == start:
@@ -107,27 +107,27 @@ def by_field(problems: Iterable[Problem], kind: str, place: int, words: NullTran
 
 
 def called(key: str, name: str, words: NullTranslations) -> str:
-    """A source's name with its kind; a key of no known kind stays as it is."""
+    """Return a source's name with its kind; keys of unknown kinds are returned unchanged."""
     family = FAMILIES.get(key.partition(":")[0])
     if family is None:
         return key
-    kind = _("Search engine") if family == "engines" else KINDS[family]  # most engines are those that come with newsportal
+    kind = _("Search engine") if family == "engines" else KINDS[family]  # most engines are built in
     return words.gettext(_("%(name)s (%(kind)s)")) % {"name": name, "kind": words.gettext(kind)}
 
 
 def all_called(portal: Portal, words: NullTranslations) -> dict[str, str]:
-    """Key → what it is called, in the order of the file."""
+    """Return key → display name, in the order of the file."""
     return {one.key: called(one.key, one.name, words) for one in portal.sources}
 
 
 def calling(portal: Portal, words: NullTranslations) -> Callable[[str], str]:
-    """Key → what it is called, also one that is no longer in the file: by what its key says."""
+    """Return a function from key to display name; for a source no longer in the file it uses the key."""
     names = all_called(portal, words)
     return lambda key: names.get(key) or called(key, key.partition(":")[2], words)
 
 
 def key_of(text: str | None, names: Mapping[str, str]) -> str | None:
-    """The source that somebody means by what it is called, by its key or its name alone; what means none is taken for a key."""
+    """Return the key of the source with this display name, key, or name; text that matches none is returned as a key."""
     if text is None or text in names:
         return text
     typed = text.strip()

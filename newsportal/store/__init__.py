@@ -1,4 +1,4 @@
-"""The record of everything. ``open_store(uri)`` is the way in; :mod:`newsportal.store.store` says what every store promises."""
+"""The database of record. Open it with ``open_store(uri)``; :mod:`newsportal.store.store` lists the guarantees of every store."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 __all__ = ["DESTINATIONS", "STORES", "destination_instead", "open_store"]
 
 STORES = ("sqlite", "postgresql", "mysql", "mariadb")
-"""Schemes of a store's URI. The driver is imported when its scheme is asked for, never before."""
+"""Schemes of store URIs. A driver is imported only when a URI of its scheme is opened."""
 
 DESTINATIONS: dict[str, str] = {
     "mongodb": "MongoDB is a destination of articles, not a store",
     "elasticsearch": "Elasticsearch is a destination of articles and a search index, not a store",
-}  # schemes that name no store -> what they are
+}  # schemes of databases that are not stores -> explanation
 
 
 def destination_instead(uri: str) -> str | None:
-    """What to write in sources.yaml instead of a store URI that names a destination; ``None`` for every other URI."""
+    """Return what to write in sources.yaml instead of a store URI that names a destination, or ``None`` for any other URI."""
     scheme = uri.partition(":")[0].partition("+")[0].lower()
     if scheme not in DESTINATIONS:
         return None
@@ -35,11 +35,11 @@ def destination_instead(uri: str) -> str | None:
 
 
 def open_store(uri: str, *, create: bool = True, unfinished: bool = False) -> Store:
-    """The store behind ``uri``, as ``sqlite:///data/news.db`` (relative) or ``sqlite:////srv/news.db`` (absolute).
+    """Open the store at ``uri``, such as ``sqlite:///data/news.db`` (relative) or ``sqlite:////srv/news.db`` (absolute).
 
-    A missing database is made, with its folder, unless ``create`` is false. Raises ``StoreError`` for an unknown scheme,
-    ``StoreUnavailable`` when the place cannot be used, ``StoreTooNew`` for a database of a later version, ``StoreUnfinished``
-    for one that holds a part of a backup, unless ``unfinished`` says that somebody goes on with its restore.
+    A missing database and its folder are created unless ``create`` is false. Raises ``StoreError`` for an unknown scheme,
+    ``StoreUnavailable`` if the database cannot be used, ``StoreTooNew`` if a later version wrote it, ``StoreUnfinished`` if it holds a
+    partly restored backup, unless ``unfinished`` allows that to resume the restore.
     """
     scheme = uri.partition(":")[0].partition("+")[0].lower()
     if instead := destination_instead(uri):

@@ -1,4 +1,4 @@
-"""Between articles and rows, and what a change does to a row: pure."""
+"""Conversion between articles and rows, and the columns that a change writes. Pure functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _name(text: str | None) -> str | None:
 
 
 def identity_of(article: Article) -> str:
-    """The identity an article is known by. Raises ``StoreError`` for an article that is not ready to be stored."""
+    """Return the identity of an article. Raises ``StoreError`` if a field that every stored article needs is missing."""
     missing = [field for field in ("identity", "title", "text") if getattr(article, field) is None]
     if missing:
         raise StoreError(f"{article.url}: an article without {', '.join(missing)} cannot be stored")
@@ -32,7 +32,7 @@ def identity_of(article: Article) -> str:
 
 
 def content_of(article: Article) -> dict[str, Any]:
-    """The columns that a newer version of the page may change, but ``revision``."""
+    """Return the columns that a newer version of the page may change, except ``revision``."""
     return {
         "fetched": article.fetched, "published": article.published, "title": storable(article.title or ""),
         **{text: optional(getattr(article, text)) for text in PAGE_TEXTS}, "summary": optional(article.link.summary),
@@ -41,7 +41,7 @@ def content_of(article: Article) -> dict[str, Any]:
 
 
 def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
-    """All columns of a new article but its story and fold."""
+    """Return all columns of a new article except its story and fold."""
     identity = identity_of(article)
     content = content_of(article)
     url = storable(article.url)
@@ -54,7 +54,7 @@ def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
 
 
 def category_of(article: Article) -> dict[str, Any]:
-    """The columns of an article's category, and who says so; all empty without one."""
+    """Return the columns of an article's category and of its author; all ``None`` without a category."""
     if article.category is None:
         return dict.fromkeys(("category", "category_by", "category_score", "category_reason"))
     return {
@@ -64,12 +64,12 @@ def category_of(article: Article) -> dict[str, Any]:
 
 
 def keywords_of(article: Article) -> dict[str, Any]:
-    """The column of an article's keywords; articles of before have none."""
+    """Return the column of an article's keywords; ``None`` if it has none."""
     return {"keywords": [storable(word) for word in article.keywords] or None}
 
 
 def topics_of(article: Article) -> dict[str, TopicMark]:
-    """The topics of an article, with the one its link was found for, and how it came into each."""
+    """Return the marks of an article's topics, including the topic its link was found for."""
     marks = {mark.topic: mark for mark in article.topic_marks}
     found = {topic: marks.get(topic, TopicMark(topic, "search" if topic == article.link.topic else "source")) for topic in article.topics}
     if article.link.topic:
@@ -78,18 +78,18 @@ def topics_of(article: Article) -> dict[str, TopicMark]:
 
 
 def sorted_by(published: datetime | None, first_seen: datetime) -> datetime:
-    """The moment an article is sorted by (as ``StoredArticle.moment``): a page dated in the future must not stay on top for years."""
+    """Return the sort key of an article (``StoredArticle.moment``): a page dated in the future must not stay on top for years."""
     return min(published, first_seen) if published else first_seen
 
 
 PLAIN: Final = tuple(
     one.name for one in fields(StoredArticle) if one.name not in ("topics", "topic_marks", "keywords", "images", "corrected_fields")
 )
-"""Fields of an article that stand in columns of the same name, as they are."""
+"""Fields of ``StoredArticle`` that are columns of the same name, unconverted."""
 
 
 def article_from(row: Mapping[Any, Any], topics: Iterable[TopicMark]) -> StoredArticle:
-    """A row of ``articles`` (columns by name; ``text`` may be cut, ``html`` missing) as the value."""
+    """Build an article from a row of ``articles`` (a mapping by column name; ``text`` may be truncated, ``html`` missing)."""
     marks = tuple(sorted(topics, key=lambda mark: mark.topic))
     plain: dict[str, Any] = {name: row.get(name) for name in PLAIN}
     return StoredArticle(
@@ -104,45 +104,45 @@ def story_from(row: Mapping[Any, Any], head: StoredArticle, versions: tuple[Stor
 
 
 EDITOR: Final = "editor"
-"""Who has the last word: what an editor said of an article stands when the page is revised and when the model changes."""
+"""``category_by`` of an editor, who overrides revisions of the page and changes of the model."""
 
 
 def revised_category(known: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the category's ``columns`` a revised page may write over ``known``: nothing where it has no category or an editor spoke."""
+    """Return those category ``columns`` that a revised page may write over ``known``: none if it has no category or an editor set it."""
     return {} if columns["category"] is None or known["category_by"] == EDITOR else dict(columns)
 
 
 def changed_category(known: Mapping[str, Any], category: str | None, by: str, *, over: bool = False) -> dict[str, Any] | None:
-    """The columns of the category that ``by`` gives the article ``known``; ``None`` if an editor spoke before (``over``: whoever spoke) or
-    nothing changes."""
+    """Return the category columns to write when ``by`` classifies the article ``known``, or ``None`` if nothing changes or an editor set
+    the category (``over``: override editors)."""
     if known["category_by"] == EDITOR != by and not over:
         return None
     values = {"category": name(category) if category else None, "category_by": by, "category_score": None, "category_reason": None}
     return None if all(known[column] == value for column, value in values.items()) else values
 
 
-HIDDEN_COLUMNS: Final = ("hidden", "hidden_by", "hidden_reason")  # when, by whom and why; all empty: everybody sees it
+HIDDEN_COLUMNS: Final = ("hidden", "hidden_by", "hidden_reason")  # time, editor and reason; all NULL if the article is visible
 Version = TypeVar("Version", bound=Mapping[str, Any])
 
 
 def visible(versions: Iterable[Version]) -> list[Version]:
-    """Those of ``versions`` that readers see."""
+    """Return the ``versions`` that readers see."""
     return [version for version in versions if version.get("hidden") is None]
 
 
 def is_newer(known: Mapping[str, Any], article: Article) -> bool:
-    """Whether ``article`` has another title or text than the stored row."""
+    """Return whether the title or text of ``article`` differs from the stored row."""
     content = content_of(article)
     return (content["title"], content["text"]) != (known["title"], known["text"])
 
 
 def present_content(known: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of the present state when a newer one is written."""
+    """Return the content columns to keep as a revision before a newer version is written."""
     return {name: known.get(name) for name in CONTENT}
 
 
 def revised_columns(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
-    """The columns that the newer ``article`` changes. What it does not say stays as it was."""
+    """Return the columns to update for the newer ``article``. Fields it lacks keep their values."""
     values = {name: value for name, value in content_of(article).items() if value is not None}
     return {
         **values, **revised_category(known, category_of(article)), **keywords_of(article),
@@ -152,7 +152,7 @@ def revised_columns(known: Mapping[str, Any], article: Article) -> dict[str, Any
 
 
 def fold_columns(found: Fold | None) -> dict[str, Any]:
-    """The columns of an article that was folded, or was not."""
+    """Return the fold columns of an article; all ``None`` if it was not folded."""
     if found is None:
         return {"fold_of": None, "fold_reason": None, "fold_score": None}
     return {"fold_of": found.of, "fold_reason": found.reason, "fold_score": found.score}

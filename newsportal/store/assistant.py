@@ -1,6 +1,6 @@
-"""What the assistant was asked and answered: the cache of its answers, and what a day's budget is counted by.
+"""Calls of the assistant: a cache of its answers, and the usage that counts against the daily budget.
 
-A call is entered before it is made, in the transaction that looks at the budget, so that processes together never make more.
+A call is recorded before it is made, in the transaction that checks the budget, so concurrent processes cannot exceed it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ASSISTANT_CALLS = Table(
     Index(None, "at"),
     sqlite_autoincrement=True,
 )
-"""``key``: a digest of model, prompt and text; empty: no answer came. ``answer`` None: under way, or none came."""
+"""``key``: digest of model, prompt and text; empty if the call failed. ``answer``: NULL while the call runs or if it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class StoredAnswer:
 
 class AssistantCalls(Part):
     def answers(self, keys: Collection[str]) -> dict[str, StoredAnswer]:
-        """Key → its answer, of those that have one; of several the latest."""
+        """Return the latest answer for each key that has one."""
         calls = ASSISTANT_CALLS.c
         found = self._mappings(select(ASSISTANT_CALLS).where(calls.key.in_(keys), calls.answer.is_not(None)).order_by(calls.number))
         return {row["key"]: StoredAnswer(row["answer"], row["model"], row["at"]) for row in found}
@@ -51,8 +51,8 @@ class AssistantCalls(Part):
     def begin(
         self, key: str, purpose: str, model: str, *, now: datetime, since: datetime, calls: int, tokens: int | None, lasts: timedelta
     ) -> int | Literal["under-way", "calls", "tokens"]:
-        """Enter a call and answer its number, or say why it may not be made: another one for ``key`` is under way (none takes longer than
-        ``lasts``), or those ``since`` then used up the calls or tokens of the budget."""
+        """Record a call and return its number, or return why it may not be made: another call for ``key`` is running (none takes longer
+        than ``lasts``), or the calls or tokens of the budget ``since`` then are used up."""
         column = ASSISTANT_CALLS.c
         with self._write() as connection:
             same = select(func.count()).where(column.key == key, column.answer.is_(None), column.at > now - lasts)
@@ -71,12 +71,12 @@ class AssistantCalls(Part):
         self._execute(update(ASSISTANT_CALLS).where(ASSISTANT_CALLS.c.number == number).values(answer=storable(answer), tokens=tokens))
 
     def cancel(self, number: int, *, counts: bool = False) -> None:
-        """A call was not answered; with ``counts`` it is still a part of the budget."""
+        """Remove a call that failed; with ``counts`` it still counts against the budget."""
         row = ASSISTANT_CALLS.c.number == number
         self._execute(update(ASSISTANT_CALLS).where(row).values(key="") if counts else delete(ASSISTANT_CALLS).where(row))
 
     def used(self, since: datetime) -> tuple[int, int]:
-        """Calls and tokens since then."""
+        """Return the numbers of calls and tokens used since ``since``."""
         counted = select(func.count(), func.sum(ASSISTANT_CALLS.c.tokens)).where(ASSISTANT_CALLS.c.at >= since)
         [(calls, tokens)] = self._rows(counted)
         return calls, int(tokens or 0)

@@ -1,7 +1,7 @@
-"""A store in one file, and back: its records as JSON lines in pieces, and at the end a manifest that says what all of it should be.
+"""Backup of a store to one file, and restore: records as JSON lines in pieces, followed by a manifest with row counts and digests.
 
-A restore reads the whole file first, with every bound that :mod:`container` knows, and compares it with its manifest row by row; only then
-it writes, into an empty store.
+A restore first reads the complete file, within the limits of :mod:`container`, and verifies it against the manifest row by row; only then
+does it write into an empty store.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Records, TableReader, from_plain, plain
 from newsportal.store.store import Store
 
-FORMAT, VERSION = "newsportal-backup", 1  # what the manifest calls the file, and the version of its form
+FORMAT, VERSION = "newsportal-backup", 1  # format name and version in the manifest
 FORMER: Final = frozenset({"deferred_links"})
-"""Tables of earlier versions whose rows nobody needs any more: links that waited are met again at the next visit."""
+"""Tables of earlier versions that are no longer needed: deferred links are found again at the next visit."""
 
 MANIFEST, SOURCES = "manifest.json", "sources.yaml"
 
@@ -35,7 +35,7 @@ Files = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup holds. ``tables``: rows, digest and columns of each; ``files``: bytes and SHA-256 of each."""
+    """Manifest of a backup. ``tables``: rows, digest and columns of each; ``files``: size in bytes and SHA-256 of each."""
 
     made: str
     newsportal: str
@@ -50,15 +50,15 @@ class Manifest:
 
     @property
     def name(self) -> str:
-        """Of what the backup holds, in 16 letters and digits."""
+        """Identifier of the backup's content: 16 hexadecimal digits."""
         return hashlib.blake2b(json.dumps([self.made, dict(self.files)], sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, tell: Tell = nothing) -> Manifest:
-    """Write everything of ``store`` to ``path``, beside its place first, and read it again: whoever finds a file there finds a sound one.
-    What killed backups left beside it is deleted.
+    """Write the contents of ``store`` to a temporary file beside ``path``, verify it and rename it, so that a file at ``path`` is always
+    complete. Temporary files of killed backups are deleted.
 
-    Raises ``BackupError`` if it cannot be written, and what the store raises.
+    Raises ``BackupError`` if it cannot be written, and the errors of the store.
     """
     container.is_zip(path)
     try:
@@ -120,12 +120,12 @@ def _name(form: Form, number: int) -> str:
 def _line(row: Mapping[str, Any]) -> bytes:
     try:
         return (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
-    except UnicodeEncodeError:  # lone surrogates within JSON
+    except UnicodeEncodeError:  # lone surrogates in JSON values
         return (json.dumps(row, separators=(",", ":")) + "\n").encode()
 
 
 def checked(path: Path, tell: Tell = nothing) -> Manifest:
-    """Read a backup through and compare it with its manifest. Raises ``BackupError`` for all that is not as it should be."""
+    """Read a backup completely and verify it against its manifest. Raises ``BackupError`` for any difference."""
     found: Files = {}
     sums = {form.name: Digest() for form in FORMS}
     manifest: Manifest | None = None
@@ -148,7 +148,7 @@ def checked(path: Path, tell: Tell = nothing) -> Manifest:
         raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} are not what the manifest says; nothing was restored")
     for name, made in sums.items():
         expected = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
-        whole = set(expected["columns"]) == set(BY_NAME[name].columns)  # else columns came since, and digests are others
+        whole = set(expected["columns"]) == set(BY_NAME[name].columns)  # otherwise columns were added since, and the digests differ
         if expected["rows"] != made.count or (whole and expected["digest"] != made.hexdigest()):
             raise BackupError(f"{path}: damaged: the rows of {name} are not those that the manifest tells of; nothing was restored")
     return replace(manifest, sources=sources)
@@ -158,7 +158,7 @@ def _manifest(path: Path, content: bytes) -> Manifest:
     try:
         values = json.loads(content)
         if values["format"] != FORMAT:
-            raise ValueError(f"not {FORMAT}")  # noqa: TRY301  told as what it is below
+            raise ValueError(f"not {FORMAT}")  # noqa: TRY301  caught below
         if (version := int(values["version"])) > VERSION:
             _newer(path, f"form {version}, this one knows {VERSION}")
         tables = {name: table for name, table in values["tables"].items() if name not in FORMER}
@@ -179,7 +179,7 @@ def _newer(path: Path, what: str) -> NoReturn:
 
 
 def _form(path: Path, name: str) -> Form | None:
-    """The table whose rows a file has; ``None`` for one of :data:`FORMER`."""
+    """Return the table whose rows a file holds, or ``None`` for a table of :data:`FORMER`."""
     table = name.split("/")[1]
     form = BY_NAME.get(table)
     if form is None and table not in FORMER:
@@ -188,7 +188,7 @@ def _form(path: Path, name: str) -> Form | None:
 
 
 def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[str, Any]]:
-    """The rows of one file. Columns that an older newsportal did not have are empty."""
+    """Yield the rows of one file. Columns that did not exist in an older version are ``None``."""
     for number, line in enumerate(content.splitlines(), 1):
         try:
             container.countable(line)
@@ -205,7 +205,7 @@ def _no_number(text: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """``left_out``: rows whose article came while the backup was made (of databases that show no one state of themselves)."""
+    """``left_out``: rows of articles added during the backup (of databases that cannot provide a consistent snapshot)."""
 
     manifest: Manifest
     rows: int
@@ -213,12 +213,12 @@ class Restored:
 
 
 def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothing) -> Restored:
-    """Write a backup that was :func:`checked` into an empty store, or into one where its restore was broken off. If that fails what was
-    written is deleted again; if nobody is left to do it, the store's mark tells what it holds.
+    """Write a backup verified by :func:`checked` into an empty store, or resume its interrupted restore. If that fails, the rows written
+    are deleted; if the process dies, the mark in the store identifies the unfinished backup.
 
-    Raises ``BackupError`` for a store that holds anything else, or into which somebody else wrote meanwhile, and what the store raises.
+    Raises ``BackupError`` if the store holds anything else or another process wrote to it meanwhile, and the errors of the store.
     """
-    begun = store.records.restoring()  # what the store holds of this backup already is written once more: the same rows
+    begun = store.records.restoring()  # rows of this backup that were restored before are written again: the same rows
     if begun is not None and begun != manifest.name:
         raise BackupError(
             "the store to restore to holds a part of another backup, whose restore was broken off, and nothing of it was touched; restore "
@@ -237,7 +237,7 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothin
         raise
     with store.records.reading() as look:
         there = sum(look.count(form) for form in FORMS)
-    if there != written:  # what others wrote is not ours to delete
+    if there != written:  # rows of another process must not be deleted
         raise BackupError(
             f"{path}: {written} rows were written and {there} are there: somebody else writes to this store, and all of it was left there; "
             "end that, and restore to another one: --to URI"
@@ -246,7 +246,7 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothin
 
 
 def _take_back(path: Path, records: Records, error: BaseException) -> None:
-    """Raises ``BackupError`` if the store cannot be emptied either."""
+    """Delete the restored rows. Raises ``BackupError`` if that fails, too."""
     try:
         for form in reversed(FORMS):  # children before their parents
             with records.reading() as look:
@@ -262,7 +262,7 @@ def _take_back(path: Path, records: Records, error: BaseException) -> None:
 
 
 def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:
-    """Parents before their children, so the file is read table by table as it was written."""
+    """Write the rows in the order of the file: parents before their children."""
     written = done = 0
     for name, content in container.files(path):
         form = None if name in (MANIFEST, SOURCES) else _form(path, name)

@@ -1,4 +1,4 @@
-"""Hot lists over time: each entry with its rank and heat at every visit (docs/sources.md)."""
+"""History of hot lists: rank and heat of each entry at every visit (docs/sources.md)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ BOARD_RANKS = Table(
     Index(None, "source", "at"),
     Index(None, "at"),
 )
-"""``item`` is the hash of the identity of the entry's address: the id of its article, if that is stored. ``place``: its rank."""
+"""``item``: hash of the identity of the entry's URL, which is the article's id if it is stored. ``place``: rank."""
 
 CURVE_POINTS: Final = 2000
-"""Points of the curves of one list that are read: fifty entries of ten hours, at a visit every quarter of an hour."""
+"""Maximum number of curve points read for a list: fifty entries over ten hours, with a visit every 15 minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An entry at one visit."""
+    """An entry of a hot list at one visit."""
 
     item: str
     title: str
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An entry that is on the list: ``since`` its first visit that is remembered, ``curve`` its moments and ranks, the earliest first."""
+    """An entry currently on the list. ``since``: first visit on record; ``curve``: times and ranks, earliest first."""
 
     place: Place
     since: datetime
@@ -54,7 +54,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """A list as its last visit found it, the first rank first."""
+    """A hot list at its last visit, by rank."""
 
     source: str
     at: datetime
@@ -63,7 +63,7 @@ class Standings:
 
 class Boards(Part):
     def add(self, source: str, at: datetime, places: Sequence[Place]) -> None:
-        """Remember a visit. The same moment again replaces it entry by entry."""
+        """Store the entries of a visit. Entries of an earlier call with the same time are replaced one by one."""
         rows = [
             {"source": name(source), "item": one.item, "at": at, "place": one.rank, "heat": one.heat, "title": storable(one.title),
              "url": storable(one.url)}
@@ -72,7 +72,7 @@ class Boards(Part):
         self._upsert(BOARD_RANKS, rows, update=("place", "heat", "title", "url"))
 
     def standings(self, source: str) -> Standings | None:
-        """The list as it stands; ``None`` before its first visit."""
+        """Return the current list, or ``None`` before the first visit."""
         table, of_source = BOARD_RANKS.c, BOARD_RANKS.c.source == name(source)
         with self._read() as connection:
             at = connection.scalar(select(func.max(table.at)).where(of_source))

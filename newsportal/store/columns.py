@@ -1,6 +1,6 @@
-"""What all tables agree on: types, limits, and texts as every database can keep them.
+"""Column types, limits and text conversion shared by all tables.
 
-Moments are whole microseconds since 1970 (UTC): every database sorts and compares them alike, and no time zone is lost on the way.
+Times are integer microseconds since 1970 (UTC): every database sorts and compares them alike and no time zone conversion occurs.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 
 FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-"""The ends of the calendar, a day off so that no time zone leads beyond."""
+"""Limits of the calendar, one day inside so that no time zone exceeds them."""
 
 ID_CHARS: Final = 20  # length of ``items.content_id``
-NAME_CHARS: Final = 255  # Names that are looked up (topics, sites, sources) are cut to this: more does not fit into an index of MySQL
+NAME_CHARS: Final = 255  # Names used as keys (topics, sites, sources) are cut to this: MySQL cannot index longer ones
 MOST_DECLARING: Final = 3
-"""Articles that are named to declare one address. An address that more declare is a template's mistake, and no article's."""
+"""Maximum number of articles recorded as declaring one URL. More declare it only if the site's template is wrong."""
 
 
 def shifted(moment: datetime, by: timedelta) -> datetime:
-    """``moment + by``, stopping at the ends of the calendar (pages are dated in the year 1)."""
+    """Return ``moment + by``, limited to the calendar (some pages are dated in the year 1)."""
     try:
         return moment + by
     except OverflowError:
         return LAST if by > timedelta(0) else FIRST
 
 
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # NUL and lone surrogates: PostgreSQL refuses the first, UTF-8 cannot write the second.
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # NUL and lone surrogates: PostgreSQL rejects the first, UTF-8 cannot encode the second.
 
 
 def storable(text: str) -> str:
-    """``text`` as every database can keep it: without NUL, lone surrogates replaced. Any other text is itself."""
+    """Return ``text`` in a form that every database accepts: NUL removed, lone surrogates replaced, all else unchanged."""
     return UNSTORABLE.sub(lambda found: "" if found[0] == "\x00" else "\ufffd", text)
 
 
 def name(text: str) -> str:
-    """A topic, site or source as it is looked up."""
+    """Return a topic, site or source name as it is stored in key columns."""
     return storable(text)[:NAME_CHARS]
 
 
 def name_id(text: str) -> str:
-    """The id by which a name of any length (an identity, an address) is looked up."""
+    """Return the id that stands for a name of any length (an identity, a URL) in key columns."""
     return content_id(storable(text))
 
 
 def to_json(value: Any) -> Any:
-    """``value`` as a JSON column keeps it: a dataclass as an object without the fields that have their defaults, moments in ISO 8601."""
+    """Convert ``value`` for a JSON column: a dataclass to an object without the fields that equal their defaults, times to ISO 8601."""
     if isinstance(value, str):
         return storable(value)
     if value is None or isinstance(value, int | float):
@@ -70,7 +70,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {storable(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [item if type(item) in (int, float) else to_json(item) for item in value]  # a region's state names hundreds of pages so
+        return [item if type(item) in (int, float) else to_json(item) for item in value]  # a region's state lists hundreds of pages
     if is_dataclass(value):
         pairs = ((field, getattr(value, field.name)) for field in fields(value))
         return {
@@ -82,9 +82,9 @@ def to_json(value: Any) -> Any:
 
 
 def build(type_: type[T], values: Mapping[Any, Any], **convert: Callable[[Any], Any]) -> T:
-    """A dataclass from a row, or from the object that :func:`to_json` made; keys that are no fields are left out.
+    """Build a dataclass from a row, or from an object written by :func:`to_json`; unknown keys are ignored.
 
-    ``convert``: field → what makes its value of the one that is there.
+    ``convert``: field -> function that converts the stored value.
     """
     found = {field.name: values[field.name] for field in fields(type_) if field.name in values}
     found |= {name: make(found[name]) for name, make in convert.items() if found.get(name) is not None}
@@ -92,7 +92,7 @@ def build(type_: type[T], values: Mapping[Any, Any], **convert: Callable[[Any], 
 
 
 class Moment(TypeDecorator[datetime]):
-    """An aware datetime as microseconds since 1970."""
+    """A timezone-aware datetime, stored as microseconds since 1970."""
 
     impl = BigInteger
     cache_ok = True
@@ -112,13 +112,13 @@ METADATA = MetaData(
     }
 )
 
-LONG_TEXT = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")  # MySQL's ``TEXT`` ends at 64 kB
+LONG_TEXT = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")  # MySQL's ``TEXT`` is limited to 64 kB
 LONG_BINARY = LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
 
-SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts up by itself only in a column that is called ``INTEGER``
-NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # A number that a page tells: SQLite keeps any of 64 bits, the others say which.
+SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")  # SQLite generates numbers only for a column of the type ``INTEGER``
+NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # A number from a page: SQLite stores any 64-bit integer, the others need a type.
 
 
 def id_column(name: str, *arguments: Any, **options: Any) -> Column[str]:
-    """A column of ids as :func:`items.content_id` makes them."""
+    """Return a column for ids made by :func:`items.content_id`."""
     return Column(name, String(ID_CHARS), *arguments, **options)

@@ -1,12 +1,11 @@
-"""The files of a backup in one file: a zip, or a tar packed with zstd, written beside its place until it is whole. Nothing is ever unpacked
-to a disk.
+"""The archive format of backups: a zip, or a tar compressed with zstd, written to a temporary file beside its path until complete. Nothing
+is ever extracted to disk.
 
-What is read comes from anywhere: a name that could lead out of a folder, a link, a device, a second file of one name, a file that is longer
-than it may be, and bytes without end are refused before they are looked at. A tar's headers are read here and not by ``tarfile``, which
-takes as much memory as they ask for.
+Input is untrusted: names that escape a folder, links, devices, duplicate names, oversized files and decompression bombs are refused before
+they are read. Tar headers are parsed here, because ``tarfile`` allocates as much memory as they demand.
 
-The writing process holds the file's lock, which ends with it, however it ends. So what nobody holds was left by a killed backup; numbers
-of processes would not tell: in containers all have the same.
+The writing process holds a lock on the file, which the system releases when the process ends. A temporary file without a lock is therefore
+left over from a killed backup. Process ids would not work: they are the same in different containers.
 """
 
 from __future__ import annotations
@@ -27,22 +26,23 @@ from newsportal.errors import BackupError
 
 try:
     import fcntl
-except ImportError:  # Windows: what killed backups left stays there
+except ImportError:  # Windows: temporary files of killed backups are not deleted
     fcntl = None  # type: ignore[assignment]
 
-DATED: Final = re.compile(r"newsportal-\d{8}-\d{6}\.tar\.zst")  # how a backup is called in a folder of backups
+DATED: Final = re.compile(r"newsportal-\d{8}-\d{6}\.tar\.zst")  # file name of a backup in a folder of backups
 PART: Final = re.compile(r"\.(?P<name>.+)\.[a-z0-9_]{8}\.part", re.DOTALL)
-"""How ``name`` is called until it is whole; the eight characters are those of ``tempfile``."""
+"""Name of the temporary file for ``name``; the eight characters come from ``tempfile``."""
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
-    """A new file beside ``path``, which its owner alone may read: backups hold passwords. Afterwards it is gone, or in its place.
+    """Create a temporary file beside ``path``, readable only by its owner because backups contain passwords. The caller renames it to
+    ``path``, or it is deleted.
 
-    What killed backups of this name, or of a folder's dated names, left there is deleted first. Raises ``OSError``.
+    Temporary files of killed backups of this name, or of dated names, are deleted first. Raises ``OSError``.
     """
-    for left in leavings(path):  # unless a process that lives writes it. Where a disk knows no locks, or this user may not, it stays
-        with suppress(OSError), left.open("rb") as held:  # gone by now, held, or somebody else's: none of it keeps a backup from being made
+    for left in leavings(path):  # files locked by a running process stay, and all files on a disk without locks
+        with suppress(OSError), left.open("rb") as held:  # deleted meanwhile, locked or owned by another user: make the backup anyway
             if fcntl is not None:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 left.unlink()
@@ -56,18 +56,18 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
 
 def leavings(path: Path) -> list[Path]:
-    """Files beside ``path`` that are, by their names, such backups before they were whole; some may be written right now."""
+    """Return the temporary files of backups beside ``path``, by their names; some may be in use."""
     found = ((part, PART.fullmatch(part.name)) for part in path.parent.iterdir())
     return sorted(part for part, match in found if match and (match["name"] == path.name or DATED.fullmatch(match["name"])))
 
 
 def _made(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new file and its lock. One that another process took for left, before it was locked, is made anew."""
+    """Create and lock a new file. Retry if another process deleted it as a leftover before it was locked."""
     while True:
         number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         file = open(number, "wb")  # noqa: SIM115  closed by the caller
         if fcntl is not None:
-            with suppress(OSError):  # a disk without locks: nobody deletes it either
+            with suppress(OSError):  # a disk without locks: no process deletes the file either
                 fcntl.flock(file, fcntl.LOCK_EX)
         if Path(name).exists():
             return Path(name), file
@@ -79,34 +79,34 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-NAME: Final = re.compile(r"manifest\.json|sources\.yaml|records/[a-z_]{1,60}/\d{6}\.jsonl")  # every name that a backup may hold
-PIECE: Final = 8 * 1024 * 1024  # bytes of rows after which the next file begins
+NAME: Final = re.compile(r"manifest\.json|sources\.yaml|records/[a-z_]{1,60}/\d{6}\.jsonl")  # all file names allowed in a backup
+PIECE: Final = 8 * 1024 * 1024  # bytes of rows after which a new file begins
 LONGEST: Final = 256 * 1024 * 1024
-"""Bytes of the longest file: rows up to :data:`PIECE`, and one more that may be long. An article has at most 16 MB of text."""
+"""Maximum size of one file, in bytes: :data:`PIECE`, plus one row that may be long. An article has at most 16 MB of text."""
 
 UNPACKED: Final = 1024
-"""Times the size of the backup that all of its files may have: texts pack to a fifth, the same row again and again to a thousandth."""
+"""Maximum ratio of the files' total size to the size of the backup: texts compress to a fifth, identical rows to a thousandth."""
 
-SMALL: Final = 64 * 1024 * 1024  # bytes that any backup may unpack to, however small it is
-MOST: Final = 100_000  # files of one backup: 800 GB of rows
-BLOCK: Final = 512  # bytes of a tar's header, and of what its files are filled up to
+SMALL: Final = 64 * 1024 * 1024  # bytes that any backup may expand to, even a very small one
+MOST: Final = 100_000  # maximum number of files in a backup: 800 GB of rows
+BLOCK: Final = 512  # bytes of a tar header; files are padded to multiples of it
 PACKING: Final[Mapping[int, int]] = {zstd.CompressionParameter.compression_level: 6, zstd.CompressionParameter.checksum_flag: 1}
-"""Of zstd: as small as a zip, five times as fast; its checksum finds a changed byte wherever it is."""
+"""Options of zstd: as small as a zip, five times as fast; its checksum detects any changed byte."""
 
 MOST_VALUES: Final = 1_000_000
-"""Values of one row: those that hold lists (a run's report, a site's lines) have thousands. In memory a value takes up to thirty times its
-bytes."""
+"""Maximum number of values in one row: rows with lists (a run report, the lines of a site) have thousands. In memory a value takes up to
+thirty times its size in JSON."""
 
 STRINGS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 
-Put = Callable[[str, bytes], None]  # adds a file: its name, and what is in it
+Put = Callable[[str, bytes], None]  # adds a file, given its name and content
 DAMAGED = (zipfile.BadZipFile, zlib.error, zstd.ZstdError, EOFError, NotImplementedError, tarfile.TarError)
-"""What the libraries raise over bytes that are no such file, or not all of it."""
+"""Exceptions of the libraries for files that are truncated, damaged or not archives."""
 
 
 @contextmanager
 def writing(path: Path, into: IO[bytes]) -> Iterator[Put]:
-    """Write the files of a backup into an open file, packed as the name of ``path`` says."""
+    """Write the files of a backup to an open file, in the archive format given by the suffix of ``path``."""
     if is_zip(path):
         with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as packed:
             yield packed.writestr
@@ -125,7 +125,7 @@ def writing(path: Path, into: IO[bytes]) -> Iterator[Put]:
 
 
 def is_zip(path: Path) -> bool:
-    """Whether a backup of this name is a zip. Raises ``BackupError`` for a name that says neither."""
+    """Return whether a backup of this name is a zip. Raises ``BackupError`` for an unknown suffix."""
     if path.name.endswith(".zip"):
         return True
     if path.name.endswith((".tar.zst", ".tzst")):
@@ -134,7 +134,7 @@ def is_zip(path: Path) -> bool:
 
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file of a backup, in its order. Raises ``BackupError``."""
+    """Yield the name and content of each file of a backup, in order. Raises ``BackupError``."""
     try:
         with path.open("rb") as file:
             most = max(SMALL, path.stat().st_size * UNPACKED)
@@ -183,13 +183,13 @@ def _of_tar(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], byte
                 return found[:size]
 
             yield entry.name, entry.size, entry.type == tarfile.REGTYPE, content
-        while rest := stream.read(BLOCK):  # up to the checksum, behind a second empty block
+        while rest := stream.read(BLOCK):  # read up to the checksum, after a second empty block
             if any(rest):
                 raise tarfile.TarError("something stands behind the end")
 
 
 def _whole(stream: Any, size: int) -> bytes:
-    """Exactly ``size`` bytes: read in pieces, so that a size that is a lie takes no memory."""
+    """Read exactly ``size`` bytes, in pieces, so that a false size allocates no memory."""
     read = io.BytesIO()
     while read.tell() < size:
         piece = stream.read(min(size - read.tell(), 1024 * 1024))
@@ -200,11 +200,11 @@ def _whole(stream: Any, size: int) -> bytes:
 
 
 def countable(line: bytes) -> None:
-    """Refuse a row of so many values that they would fill the memory. Raises ``ValueError``."""
+    """Check the number of values in a row, which could fill the memory. Raises ``ValueError``."""
     if _values(line) > MOST_VALUES and _values(STRINGS.sub(b"", line)) > MOST_VALUES:
         raise ValueError("more values than a row has")
 
 
 def _values(line: bytes) -> int:
-    """At least as many as the values in a line of JSON."""
+    """Return an upper bound for the number of values in a line of JSON."""
     return sum(line.count(sign) for sign in (b",", b"[", b"{"))

@@ -1,8 +1,8 @@
-"""One store into another, whatever databases they are, and the proof that both hold the same; and whether a store's rows fit together.
+"""Copying of one store to another on any database, verification of the copy, and a consistency check of a store.
 
-Every table is read through once by its key; what the target lacks or has otherwise is written, what it has too much is deleted. So a copy
-that was broken off goes on where it was, and one of yesterday is brought up to date. The change log comes first: it tells whose copy a
-store is. At the end the target is read again and its digests are set against those of what was read.
+Each table is read once in key order; rows that are missing or differ in the target are written, extra rows are deleted. So an interrupted
+copy can be resumed, and an old copy brought up to date. The change log is compared first: it shows whether the target is a copy of the
+source. At the end the target is read again and its digests are compared with those of the rows read.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from newsportal.store.store import Store
 from newsportal.store.tables import ARTICLES, STORIES
 
 LOG: Final = BY_NAME["changes"]
-"""Only ever appended to: of two stores one is a copy of the other if its log is the beginning of the other's."""
+"""The append-only change log: a store is a copy of another if its log is a prefix of the other's."""
 
-PASSES: Final = 5  # times that a source is read through which is written to meanwhile; each time less is left. Chosen.
-Tell = Callable[[str, int, int], None]  # called with what is done (``copying articles``), how far, and of how much
+PASSES: Final = 5  # maximum passes over a source that is written to meanwhile; each has less to copy. Chosen, not measured.
+Tell = Callable[[str, int, int], None]  # progress callback: current step (``copying articles``), rows done, total rows
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A table of both stores: rows and digest here and there."""
+    """Row count and digest of a table in the source and in the target (``_there``)."""
 
     table: str
     rows: int
@@ -43,7 +43,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a copy did. ``until``: the source's last change that is in it; ``behind``: changes that came since."""
+    """Result of a copy. ``until``: last change of the source that it includes; ``behind``: number of later changes."""
 
     tables: tuple[Compared, ...]
     written: int
@@ -57,7 +57,7 @@ class Copied:
 
 
 def nothing(what: str, done: int, total: int) -> None:
-    """Tells nobody."""
+    """Ignore progress."""
 
 
 def is_empty(records: Records) -> bool:
@@ -66,8 +66,8 @@ def is_empty(records: Records) -> bool:
 
 
 def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = nothing) -> Copied:
-    """Make ``target`` hold what ``source`` holds. Raises ``StoreError`` if it holds something, unless it is a copy of ``source`` from
-    before and ``again`` says so."""
+    """Make ``target`` equal to ``source``. Raises ``StoreError`` if the target is not empty, unless it is an earlier copy of ``source`` and
+    ``again`` is set."""
     if not is_empty(target.records):
         with source.records.reading() as look, target.records.reading() as there:
             own = _own(look, there)
@@ -100,7 +100,7 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = noth
 
 
 def _own(look: TableReader, there: TableReader) -> str | None:
-    """What the target has and the source has not, if it is no copy. One without a log, of a source that had none, has nothing else."""
+    """Return what only the target has, or ``None`` if it is a copy of the source. Without a change log all tables are compared."""
     for page in chunks(there.rows(LOG), PAGE):
         found = look.get(LOG, [LOG.key_of(row) for row in page])
         if any(found.get(LOG.key_of(row)) != row for row in page):
@@ -114,7 +114,7 @@ def _own(look: TableReader, there: TableReader) -> str | None:
 
 
 def _pass(look: TableReader, target: Records, tell: Tell) -> tuple[dict[str, Digest], int, int]:
-    """Read every table once; answers what was read, and how many rows were written and deleted."""
+    """Read every table once. Return the digests of the rows read, and the numbers of rows written and deleted."""
     totals = {form.name: look.count(form) for form in FORMS}
     total, done, written = sum(totals.values()), 0, 0
     read: dict[str, Digest] = {}
@@ -138,7 +138,7 @@ def _count(records: Records, form: Form) -> int:
 
 
 def _others(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those rows that the target lacks, or has otherwise."""
+    """Return the rows that are missing or different in the target."""
     with target.reading() as there:
         found = there.get(form, [form.key_of(row) for row in page])
     known = {key: canonical(form, row) for key, row in found.items()}
@@ -146,7 +146,7 @@ def _others(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list
 
 
 def _drop(look: TableReader, target: Records, form: Form, rows: int) -> int:
-    """Delete what the source does not have (any more)."""
+    """Delete the rows that the source does not (or no longer) have, and return their number."""
     if _count(target, form) <= rows:
         return 0
     gone: list[Key] = []
@@ -158,12 +158,12 @@ def _drop(look: TableReader, target: Records, form: Form, rows: int) -> int:
     return sum(target.delete(form, chunk) for chunk in chunks(gone))
 
 
-MOST_TOLD: Final = 20  # faults of one kind that are told one by one
+MOST_TOLD: Final = 20  # maximum number of faults of one kind that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What does not fit: in which table, which row (its key), and why."""
+    """An inconsistent row: its table, its key, and the reason."""
 
     table: str
     row: str
@@ -171,7 +171,7 @@ class Fault:
 
 
 def faults(records: Records, tell: Tell = nothing) -> list[Fault]:
-    """All that does not fit together; empty: the store is sound."""
+    """Return all inconsistencies of a store; an empty list means that it is sound."""
     found: list[Fault] = []
     with records.reading() as look:
         for number, form in enumerate(FORMS, 1):
@@ -186,7 +186,7 @@ def faults(records: Records, tell: Tell = nothing) -> list[Fault]:
 
 
 def _stories(connection: Connection) -> Iterator[Fault]:
-    """Stories whose original is not one of their versions, or whose count is not that of their versions."""
+    """Yield stories whose head is not one of their versions, or whose count differs from the number of their visible versions."""
     head = and_(ARTICLES.c.id == STORIES.c.head_id, ARTICLES.c.story_id == STORIES.c.id)
     headless = select(STORIES.c.id, STORIES.c.head_id).outerjoin(ARTICLES, head).where(ARTICLES.c.id.is_(None)).order_by(STORIES.c.id)
     for row in connection.execute(headless).all():

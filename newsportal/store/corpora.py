@@ -1,11 +1,11 @@
-"""Labelled texts that a classifier learns from.
+"""Labelled texts for training classifiers.
 
-- a document is in a corpus once, however often it is brought; a changed label keeps the former one;
-- who may change a label: an editor's word stands for ever, an imported label gives way to imports and editors, a label that came from a
-  source's category gives way to everybody (:data:`RANKS`);
-- ``add`` is one transaction: all of a file or nothing;
-- versions of a corpus' models count up and are never used twice; two trainings at once give two versions;
-- ``StoreError`` for an unknown corpus, document or version; the message lists what there is.
+- a document is in a corpus once, even if added repeatedly; a changed label keeps the former one as history;
+- labels have ranks (:data:`RANKS`): an editor's label is only changed by editors, an imported label by imports and editors, a label from a
+  source's category by anyone;
+- ``add`` is one transaction: a file is added completely or not at all;
+- version numbers of a corpus' models increase and are never reused; concurrent trainings get different versions;
+- ``StoreError`` for an unknown corpus, document or version; the message lists the existing ones.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from newsportal.store.labels import (
 from newsportal.store.models import DELETED, MODELS, Models
 from newsportal.store.tables import ARTICLES
 
-LABEL: Final = ("label", "label_source", "label_by", "label_at")  # the columns of a label, in ``labelled`` and ``former_labels``
+LABEL: Final = ("label", "label_source", "label_by", "label_at")  # columns of a label, in ``labelled`` and ``former_labels``
 
 
 def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
-    """The columns that say who gives a label, and when."""
+    """Return the columns that record the source, author and time of a label."""
     return {"label_source": source, "label_by": None if by is None else looked_up(by), "label_at": now}
 
 
@@ -58,12 +58,12 @@ def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
 
 
 def label_of(row: Mapping[Any, Any]) -> Label:
-    """The label of a row of ``labelled`` or ``former_labels``."""
+    """Build the label from a row of ``labelled`` or ``former_labels``."""
     return Label(row["label"], row["label_source"], row["label_at"], row["label_by"])
 
 
 def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
-    """Raises ``StoreError`` for a name that no corpus can have."""
+    """Create a corpus unless it exists, and return whether it is new. Raises ``StoreError`` for an invalid name."""
     if not name.strip():
         raise StoreError("a corpus needs a name")
     if len(name) > NAME_CHARS:
@@ -73,7 +73,7 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
 
 
 def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
-    """Write documents that are in the corpus not yet; change the labels of those that are, where that is allowed."""
+    """Add new documents, and change the labels of existing ones where ranks allow it. Return the counts."""
     there, rows, counts = _rows(connection, corpus, list(fresh)), [], Counter[str]()
     for id, document in fresh.items():
         label, known = looked_up(document.label), there.get(id)
@@ -93,14 +93,14 @@ def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument]
 
 
 def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What is known of documents, without their texts; ``ids`` are at most ``CHUNK``."""
+    """Return the rows of documents, without their texts; ``ids`` are at most ``CHUNK``."""
     columns = [LABELLED.c[name] for name in ("corpus_id", "id", "number", *LABEL)]
     found = connection.execute(select(*columns).where(LABELLED.c.corpus_id == corpus, LABELLED.c.id.in_(ids))).mappings()
     return {row["id"]: dict(row) for row in found}
 
 
 def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, by: Mapping[str, Any]) -> None:
-    """Set a label and keep the former one."""
+    """Set a label and keep the former one as history."""
     connection.execute(insert(FORMER_LABELS), [dict(row)])
     this = (LABELLED.c.corpus_id == row["corpus_id"], LABELLED.c.id == row["id"])
     connection.execute(update(LABELLED).where(*this).values(label=label, number=row["number"] + 1, **by))
@@ -117,7 +117,7 @@ def _select(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Document]:
     for row in connection.execute(statement).mappings():
-        of = "their_" if row["article_id"] else ""  # without a story its article is gone
+        of = "their_" if row["article_id"] else ""  # without a story the article was deleted
         yield Document(
             row["id"], label_of(dict(row)), row["number"], row[f"{of}title"] or "", row[f"{of}text"] or "",
             row["name"], row["article_id"], row["story_id"], row["publisher"],
@@ -126,12 +126,12 @@ def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Docum
 
 class Corpora(Models):
     def create(self, name: str, *, now: datetime, note: str = "") -> bool:
-        """Make an empty corpus; answers whether there was none of this name."""
+        """Create an empty corpus, and return whether the name was new."""
         with self._write() as connection:
             return create(connection, name, now, note)
 
     def all(self) -> list[Corpus]:
-        """By name."""
+        """Return all corpora by name."""
         with self._read() as connection:
             counted = select(LABELLED.c.corpus_id, func.count(), func.count(LABELLED.c.label.distinct()))
             counted = counted.where(LABELLED.c.label.is_not(None)).group_by(LABELLED.c.corpus_id)
@@ -147,7 +147,7 @@ class Corpora(Models):
         return next((corpus for corpus in self.all() if corpus.name == looked_up(name)), None)
 
     def delete(self, name: str) -> None:
-        """Delete a corpus with its documents and models. Articles stay."""
+        """Delete a corpus with its documents and models. The stored articles remain."""
         with self._write() as connection:
             id = corpus_id(connection, name)
             for table in (MODELS, FORMER_LABELS, LABELLED):
@@ -157,9 +157,9 @@ class Corpora(Models):
     def add(
         self, name: str, documents: Iterable[NewDocument], *, source: LabelSource, now: datetime, by: str | None = None
     ) -> Brought:  # fmt: skip
-        """Bring documents; makes the corpus if need be. An error that ``documents`` raises on the way leaves everything as it was.
+        """Add documents, and create the corpus if necessary. If iterating over ``documents`` raises, nothing is changed.
 
-        Nobody waits while ``documents`` come: others may write meanwhile.
+        No lock is held while ``documents`` are read: other processes may write meanwhile.
         """
         with spooled(documents) as all_of_them, self._write() as connection:
             create(connection, name, now, "")
@@ -177,9 +177,9 @@ class Corpora(Models):
             return Brought(**counts)
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:
-        """An editor's word on a document of the corpus or a stored article (which joins the corpus, which is made if need be).
+        """Set an editor's label on a document of the corpus or on a stored article, which joins the corpus (created if necessary).
 
-        ``None``: it belongs to no label and is left out of training for ever. Answers with the document as it is now.
+        ``None`` excludes the document from training permanently. Returns the updated document.
         """
         if label is not None:
             label = label.strip()
@@ -209,7 +209,7 @@ class Corpora(Models):
             return document(connection, corpus_id(connection, name), id)
 
     def documents(self, name: str, *, label: str | None = None) -> Iterator[Document]:
-        """All documents that have a label, or those of one label, streamed by id. Articles that were deleted are left out."""
+        """Yield all documents with any label, or with this one, streamed by id. Deleted articles are skipped."""
         labelled = LABELLED.c.label.is_not(None) if label is None else LABELLED.c.label == looked_up(label)
 
         def read(connection: Connection, last: str) -> list[Document]:
@@ -220,7 +220,7 @@ class Corpora(Models):
         return (one for one in found if one.article_id is None or one.story_id is not None)
 
     def history(self, name: str, id: str) -> tuple[Label, ...]:
-        """All labels of a document, the first one first, the present one last."""
+        """Return all labels of a document, from the first to the current one."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
             former = select(FORMER_LABELS).where(FORMER_LABELS.c.corpus_id == corpus, FORMER_LABELS.c.id == id)
@@ -228,7 +228,7 @@ class Corpora(Models):
             return tuple(map(label_of, (*rows, *_rows(connection, corpus, [id]).values())))
 
     def count(self, name: str) -> list[Counted]:
-        """The labels of a corpus, the one with most documents first."""
+        """Return the labels of a corpus by number of documents, largest first."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
             columns = (LABELLED.c.label, LABELLED.c.label_source)
@@ -243,7 +243,7 @@ class Corpora(Models):
             return sorted(found.values(), key=lambda one: (-one.documents, one.label))
 
     def articles(self, name: str) -> dict[str, str | None]:
-        """The stored articles in a corpus with their labels, those left out (``None``) too."""
+        """Return the stored articles in a corpus with their labels (``None``: excluded from training)."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
             here = select(LABELLED.c.article_id, LABELLED.c.label).where(LABELLED.c.corpus_id == corpus, LABELLED.c.article_id.is_not(None))

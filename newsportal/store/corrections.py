@@ -1,7 +1,7 @@
-"""What an editor says of an article against its page, and what becomes of it when the page changes later. Pure.
+"""Corrections of articles by editors, and their interaction with later changes of the page. Pure functions.
 
-An editor's word stands field by field: a later text of the page is kept as a revision, and shows only in the fields that no editor
-corrected. Each state of an article says whose it is: the page's (``corrected`` is empty), or an editor's (who, when, which fields).
+Corrections apply field by field: a later text of the page is kept as a revision and only changes the fields that no editor corrected. Each
+state of an article records its author: the page (``corrected`` is NULL) or an editor (time, name and fields).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "published": ("published",),
     "author": ("author",),
 }
-"""What an editor may correct -> its columns: a text goes with its markup and its pictures."""
+"""Fields that an editor may correct -> their columns: a text includes its HTML and images."""
 
-WHOSE: Final = ("corrected", "corrected_by", "corrected_fields")  # columns that say whose state it is; all empty: the page's
+WHOSE: Final = ("corrected", "corrected_by", "corrected_fields")  # columns that record the editor of a state; all NULL: the page's own
 
 
 class Correction(TypedDict, total=False):
-    """What is to stand in place of what the page says; what is left out stays. ``html`` and ``images`` go with ``text``."""
+    """New values of corrected fields; omitted fields are unchanged. ``html`` and ``images`` accompany ``text``."""
 
     title: str
     text: str
@@ -42,12 +42,12 @@ class Correction(TypedDict, total=False):
 
 
 class Superseded(StoreError):
-    """Raised by ``correct`` and ``withdraw``: somebody changed the article since the editor saw it. The caller shows both states."""
+    """Raised by ``correct`` and ``withdraw`` if the article changed since the editor loaded it. The caller shows both states."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """``revisions``: states that become revisions, the oldest first; ``columns``: what changes in the article."""
+    """``revisions``: states to store as revisions, oldest first; ``columns``: new values of the article's columns."""
 
     revisions: tuple[dict[str, Any], ...]
     columns: dict[str, Any]
@@ -62,13 +62,13 @@ def columns_of(fields: Iterable[str]) -> tuple[str, ...]:
 
 
 def expect(known: Mapping[str, Any], seen: int | None) -> None:
-    """Raises :class:`Superseded` if the article is not in the state of revision ``seen`` any more (``None``: whatever it is in)."""
+    """Raise :class:`Superseded` if the article is not at revision ``seen`` (``None``: any revision)."""
     if seen is not None and known["revision"] != seen:
         raise Superseded(f"article {known['id']} was changed meanwhile: it is at revision {known['revision']}, not {seen}")
 
 
 def corrected(known: Mapping[str, Any], correction: Correction, *, by: str, now: datetime) -> Written | None:
-    """The article once an editor has spoken; ``None`` if he says what is there. Raises ``StoreError`` for what cannot be."""
+    """Return the changes for a correction, or ``None`` if it equals the article. Raises ``StoreError`` for invalid values."""
     values = _values(known, correction)
     changed = [
         field for field, columns in FIELDS.items() if any(column in values and values[column] != known[column] for column in columns)
@@ -81,7 +81,7 @@ def corrected(known: Mapping[str, Any], correction: Correction, *, by: str, now:
 
 
 def withdrawn(known: Mapping[str, Any], page: Mapping[str, Any]) -> Written | None:
-    """The article once what editors said is taken back; ``page``: what the page said last. ``None`` if nobody corrected it."""
+    """Return the changes that withdraw all corrections, or ``None`` if there are none; ``page``: the last state of the page."""
     if known.get("corrected") is None:
         return None
     values = {column: page[column] for column in columns_of(fields_of(known))}
@@ -89,21 +89,21 @@ def withdrawn(known: Mapping[str, Any], page: Mapping[str, Any]) -> Written | No
 
 
 def crawled(known: Mapping[str, Any], article: Article) -> Written:
-    """The article once its page says something else (``revising.is_newer``)."""
+    """Return the changes for a new version of the page (``article_rows.is_newer``)."""
     values = revised_columns(known, article)
     if known.get("corrected") is None:
         return Written((present_content(known),), values)
     page_state = {**present_content(known), **dict.fromkeys(WHOSE), **{name: values[name] for name in CONTENT if name in values}}
     stands = {column: known[column] for column in columns_of(fields_of(known))}
     shown = {column: {**values, **stands}.get(column, known[column]) for column in columns_of(FIELDS)}
-    if all(known[column] == value for column, value in shown.items()):  # readers see what they saw: the page's state goes before it
+    if all(known[column] == value for column, value in shown.items()):  # no visible change: store the page's state before this one
         return Written(({**page_state, "revision": known["revision"]},), _following(known, {**values, **stands}))
     later = _following(known, {**values, **stands, "revision": known["revision"] + 2})
     return Written((present_content(known), {**page_state, "revision": known["revision"] + 1}), later)
 
 
 def uncorrected_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of ``values`` that a page may write over ``row``: none in a field that an editor corrected."""
+    """Return the ``values`` that a page may write over ``row``: those of fields that no editor corrected."""
     own = columns_of(fields_of(row))
     return {column: value for column, value in values.items() if column not in own}
 

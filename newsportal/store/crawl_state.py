@@ -1,4 +1,4 @@
-"""What the crawl remembers between runs: reports, the state of sources, lines of sites, and the visits that the schedule learns from."""
+"""State kept between crawls: run reports, the state of sources, the lines of sites, and the visits from which the schedule learns."""
 
 from __future__ import annotations
 
@@ -28,33 +28,32 @@ VISITS = Table(
     Index(None, "at"),
     Index(None, "source", "brought", "at"),
 )
-"""``told``: what the visit brought (``visits``), without source and moment. ``brought``: 1 if it brought something new, else
-0, and -1 while nothing is told: of a source that is silent for weeks the visits before are asked for."""
+"""``told``: the result of the visit (``visits``) as JSON, without source and time. ``brought``: 1 if it found anything new, else 0, and -1
+until the first result arrives; indexed because schedules look up the last productive visits of a source."""
 
 NEWEST = select(VISITS).where(VISITS.c.source == bindparam("of")).order_by(VISITS.c.at.desc()).limit(1)
-BEGUN: Final = -1  # ``brought`` of a visit of which nothing is told yet
+BEGUN: Final = -1  # ``brought`` of a visit without results yet
 
 
 def _visit(row: Any) -> Visit:
-    """The visit of a row of ``visits``; what a later version added is left out."""
+    """Build a visit from a row of ``visits``; fields of a later version are ignored."""
     values = {**row.told, "source": row.source, "at": row.at}
     return build(Visit, values, published=lambda moments: tuple(map(datetime.fromisoformat, moments)))
 
 
 class Visits(Part):
-    """The visits that were paid to sources: kept for some months, then forgotten. Blocking calls."""
+    """Visits of sources, kept for some months. Calls block."""
 
     def add(self, visit: Visit) -> None:
-        """Remember a visit. The same source at the same moment replaces what was told of it. One of which nothing is told has begun, and
-        is shown once something is joined to it; visits of the source more than ``visits.SKEW`` after it go: a wrong clock dated them, and
-        what is done now must not be joined to them."""
+        """Store a visit, replacing one of the same source and time. A visit that begins is shown once results are joined to it; visits of
+        the source dated more than ``visits.SKEW`` later are deleted: their clock was wrong, and results must not be joined to them."""
         with self._write() as connection:
             if visit.begun:
                 connection.execute(delete(VISITS).where(VISITS.c.source == name(visit.source), VISITS.c.at > visit.at + SKEW))
             _save(connection, visit)
 
     def join(self, parts: Sequence[Visit]) -> None:
-        """Add what was done to the newest visit of each source, whoever began it (``visits.together``); remember it if there is none."""
+        """Merge results into the newest visit of each source (``visits.merge_visits``), or store them as a visit if there is none."""
         joined: dict[str, Visit] = {}
         with self._write() as connection:
             for part in parts:
@@ -65,7 +64,7 @@ class Visits(Part):
             _save(connection, *joined.values())
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
-        """The visits of one source, newest first; ``bringing``: only those that brought something new."""
+        """Return the visits of one source, newest first; ``bringing``: only those that found anything new."""
         wanted = select(VISITS).where(VISITS.c.source == name(source), VISITS.c.brought >= int(bringing))
         wanted = wanted.order_by(VISITS.c.at.desc()).limit(limit)
         if since is not None:
@@ -73,7 +72,7 @@ class Visits(Part):
         return list(map(_visit, self._rows(wanted)))
 
     def recent(self, sources: Collection[str] | None = None, *, each: int = 50, bringing: bool = False) -> Mapping[str, list[Visit]]:
-        """The newest visits of every source (or of these), newest first: one question for a whole schedule of thousands."""
+        """Return the newest visits of all (or these) sources, newest first. One query serves a schedule of thousands of sources."""
         place = func.row_number().over(partition_by=VISITS.c.source, order_by=VISITS.c.at.desc()).label("place")
         found: dict[str, list[Visit]] = {}
         with self._read() as connection:
@@ -86,7 +85,7 @@ class Visits(Part):
         return found
 
     def forget(self, before: datetime) -> int:
-        """Let go what is older; answers how many visits."""
+        """Delete visits older than ``before``, and return their number."""
         return self._execute(delete(VISITS).where(VISITS.c.at < before))
 
 
@@ -117,7 +116,7 @@ SITE_LINES = Table(
     Column("seen", Moment, nullable=False, index=True),
     Column("pages", JSON, nullable=False),
 )
-"""Hashed lines of a site's pages, the oldest first: ``[[url, base64], …]``."""
+"""Hashed lines of a site's pages, oldest first: ``[[url, base64], …]``."""
 
 STATE_MOMENTS: Final = ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished")
 
@@ -133,7 +132,7 @@ def _tuples(lists: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
     return {key: tuple(values) for key, values in lists.items()}
 
 
-LEARNT: Final = "extractor:"  # how the name begins under which what a method learnt is kept, among the sites
+LEARNT: Final = "extractor:"  # prefix of the names in ``site_lines`` under which extraction methods keep what they learned
 
 
 class CrawlState(Part):
@@ -145,7 +144,7 @@ class CrawlState(Part):
         return from_dict(report) if report else None
 
     def runs(self, limit: int = 50, *, ended: bool = False) -> list[Run]:
-        """Newest first; with ``ended`` only those that have."""
+        """Return runs, newest first; with ``ended`` only finished ones."""
         latest = select(RUNS.c.report).order_by(RUNS.c.started.desc(), RUNS.c.id).limit(limit)
         if ended:
             latest = latest.where(RUNS.c.report["ended"].as_string().is_not(None))
@@ -162,14 +161,14 @@ class CrawlState(Part):
         self._upsert(SOURCES, [{"source": name(state.source), "state": to_json(state)}], update=("state",))
 
     def site_lines(self, site: str) -> Mapping[str, bytes]:
-        """What :meth:`save_site_lines` was given for a site; empty for one never met."""
+        """Return the lines stored by :meth:`save_site_lines` for a site; empty if there are none."""
         pages = self._scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
         return {url: b64decode(lines) for url, lines in pages or ()}
 
     def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
-        """Remember the lines of each site's pages (URL -> packed hashes, in the order given) in place of what was known of the site.
+        """Replace the lines of each site's pages (URL -> packed hashes, in the given order).
 
-        The sites saved last are kept, ``most`` of them.
+        Only the ``most`` most recently saved sites are kept.
         """
         with self._write() as connection:
             rows = [
@@ -182,12 +181,12 @@ class CrawlState(Part):
                 connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(gone)))
 
     def learnt(self, method: str) -> str | None:
-        """What an extraction method learnt from pages, as text; ``None`` if nothing yet."""
+        """Return what an extraction method learned from pages, as text; ``None`` if nothing yet."""
         kept = self.site_lines(LEARNT + method).get("")
         return None if kept is None else kept.decode("utf-8", "replace")
 
     def change_learnt(self, method: str, change: Callable[[str | None], str], *, now: datetime) -> None:
-        """Keep what ``change`` makes of :meth:`learnt`, in one transaction: changes made at the same time follow one another."""
+        """Replace :meth:`learnt` by the result of ``change``, in one transaction: concurrent changes are serialized."""
         with self._write() as connection:
             pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == LEARNT + method))
             kept = {url: b64decode(text).decode("utf-8", "replace") for url, text in pages or ()}
@@ -197,10 +196,11 @@ class CrawlState(Part):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """``topic`` as the feed names itself. ``token`` names the callback, which only the hub knows; ``secret`` signs what it sends.
+    """A WebSub subscription. ``topic``: URL by which the feed identifies itself. ``token``: part of the callback URL, known only to the
+    hub; ``secret``: key of the hub's signatures.
 
-    ``asked``: when the hub was asked last (to subscribe, or with ``leaving`` to unsubscribe), ``tries`` how often without an answer since.
-    ``until``: the lease that the hub confirmed. ``pushed``: when it told us last. ``denied``: why it does not want to.
+    ``asked``: last request to the hub (to subscribe, or with ``leaving`` to unsubscribe); ``tries``: requests without an answer since.
+    ``until``: end of the confirmed lease. ``pushed``: last notification. ``denied``: the hub's reason for a refusal.
     """
 
     source: str
@@ -216,10 +216,10 @@ class Subscription:
     denied: str | None = None
 
     def __repr__(self) -> str:
-        return f"Subscription({self.source!r}, {self.hub!r})"  # neither token nor secret belong into a log
+        return f"Subscription({self.source!r}, {self.hub!r})"  # neither token nor secret belongs in a log
 
     def holds(self, now: datetime) -> bool:
-        """Whether the hub has promised to tell us."""
+        """Return whether the hub has confirmed a subscription that is still valid."""
         return self.until is not None and self.until > now and not self.leaving
 
 
@@ -234,7 +234,7 @@ SUBSCRIPTIONS = Table(
     Column("token", String(TOKEN_CHARS), nullable=False, index=True),
     Column("told", JSON, nullable=False),
 )
-"""``told``: the subscription (``store.subscriptions``), without source and token."""
+"""``told``: the subscription as JSON (``Subscription``), without source and token."""
 
 
 class Subscriptions(Part):
@@ -245,7 +245,7 @@ class Subscriptions(Part):
         return next(iter(self._found(SUBSCRIPTIONS.c.source == name(source))), None)
 
     def named(self, token: str) -> Subscription | None:
-        """The subscription whose callback has this name."""
+        """Return the subscription with this callback token."""
         if not (len(token) <= TOKEN_CHARS and token.isprintable()):
             return None
         return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)
@@ -259,7 +259,7 @@ class Subscriptions(Part):
         self._execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.source == name(source)))
 
     def _found(self, *which: ColumnElement[bool]) -> list[Subscription]:
-        """What a later version added is left out."""
+        """Return subscriptions; fields of a later version are ignored."""
         moments = dict.fromkeys(SUBSCRIPTION_MOMENTS, datetime.fromisoformat)
         rows = self._rows(select(SUBSCRIPTIONS).where(*which).order_by(SUBSCRIPTIONS.c.source))
         return [build(Subscription, {**row.told, "source": row.source, "token": row.token}, **moments) for row in rows]

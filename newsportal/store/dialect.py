@@ -1,4 +1,4 @@
-"""What a database of the SQL stores must tell of itself. Each has a module of its own, called after it."""
+"""Interface to a database of the SQL stores. Each database implements it in a module named after it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from newsportal.errors import StoreError, StoreUnavailable
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
-POOL: Final = 8  # connections kept open; threads beyond wait for one of them or open one of :data:`OVERFLOW`
+POOL: Final = 8  # connections kept open; further threads wait for one or open one of :data:`OVERFLOW`
 OVERFLOW: Final = 32
 
 SERVER_POOL: Final[Mapping[str, Any]] = {
     "pool_size": POOL,
     "max_overflow": OVERFLOW,
     "pool_pre_ping": True,
-    "isolation_level": "REPEATABLE READ",  # a reader sees one state; a writer looks first when the lock is its own
+    "isolation_level": "REPEATABLE READ",  # a reader sees one snapshot; a writer only reads once it holds the write lock
 }
 
-WRITES: Final = "newsportal_writes"  # the execution option of connections that are going to write
+WRITES: Final = "newsportal_writes"  # execution option of connections that will write
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """How long what is waited for, in seconds: a ``connect``ion; other writers (``busy``); an ``answer`` to one statement. A transaction
-    that is ``idle`` so long on the server is ended by it: its process is gone, but nobody told."""
+    """Timeouts in seconds: for a ``connect``ion; for the write lock (``busy``); for the ``answer`` to a statement. The server ends a
+    transaction that is ``idle`` for longer: its client died without closing the connection."""
 
     connect: float
     busy: float
@@ -39,19 +39,18 @@ class Waits:
     idle: float
 
 
-REST_SECONDS = 3600  # so long a reader may rest who copies what it reads into a slow place: no other transaction may rest so long
+REST_SECONDS = 3600  # idle seconds allowed to a reader that copies rows to a slow destination; for others ``Waits.idle`` applies
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """``open``: an engine for a URL, with everything set; a missing database is made if ``create`` is given. Raises ``StoreError``.
+    """``open``: create a configured engine for a URL, and a missing database if ``create`` is set. Raises ``StoreError``.
 
-    ``insert``: insert rows; where the primary key is there already, set the named columns, or leave the row as it is. ``counts``:
-    whether its row count says what was new. ``write_options``: execution options of a write transaction; ``release`` is called with its
-    connection when it has ended.
-    ``rest``: let a reader rest for :data:`REST_SECONDS`; answers whether its session is to be ended afterwards.
-    ``give_back``: return free space to the disk (``Pruning.give_back``); servers do that by themselves.
-    ``explain``: the error of ours that an error of the driver means.
+    ``insert``: insert rows; on a conflict of primary keys update the named columns, or keep the row. ``counts``: whether its row count
+    reports new rows. ``write_options``: execution options of a write transaction; ``release`` is called with its connection at the end.
+    ``rest``: allow a reader to be idle for :data:`REST_SECONDS`; returns whether its session must be closed afterwards.
+    ``give_back``: return free space to the disk (``Pruning.give_back``); servers do that themselves.
+    ``explain``: convert an error of the driver to a ``StoreError``.
     """
 
     open: Callable[[URL, bool, Waits], Engine]
@@ -66,7 +65,7 @@ class Dialect:
 
 @cache
 def on_conflict(make: Callable[[Table], sqlite.Insert | postgresql.Insert], table: Table, update: tuple[str, ...]) -> Insert:
-    """See ``Dialect.insert``, for databases that know ``ON CONFLICT``."""
+    """Implement ``Dialect.insert`` for databases with ``ON CONFLICT``."""
     insert = make(table).execution_options(preserve_rowcount=True)
     if not update:
         return insert.on_conflict_do_nothing()
@@ -74,7 +73,7 @@ def on_conflict(make: Callable[[Table], sqlite.Insert | postgresql.Insert], tabl
 
 
 def place_of(url: URL) -> str:
-    """What to call a database in messages: its file, or its address without user and password."""
+    """Return the name of a database for messages: its file, or its URI without user and password."""
     if url.get_backend_name() == "sqlite":
         return url.database or str(url)
     port = f":{url.port}" if url.port else ""

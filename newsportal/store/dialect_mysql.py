@@ -1,4 +1,4 @@
-"""MariaDB and MySQL through PyMySQL. A write transaction holds one named lock of its database (``GET_LOCK``) from before it begins."""
+"""MariaDB and MySQL through PyMySQL. A write transaction holds a named lock of its database (``GET_LOCK``), taken before it begins."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from newsportal.items import content_id
 from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
 
 COLLATIONS: Final = {"mysql": "utf8mb4_0900_bin", "mariadb": "utf8mb4_nopad_bin"}
-"""Letters compare exactly, blanks at the end too, and sort as code points, as they do in SQLite."""
+"""Exact comparison, including trailing blanks, and sorting by code point, as in SQLite."""
 
-OLDEST: Final = {"mysql": (8, 0, 17), "mariadb": (10, 6)}  # Versions before have no such collation, or count up anew after a restart
+OLDEST: Final = {"mysql": (8, 0, 17), "mariadb": (10, 6)}  # Older versions lack such a collation, or reuse numbers after a restart
 MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION"
-"""Of the server's habits: nothing is cut or bent to fit."""
+"""SQL modes under which values are never truncated or converted silently."""
 
 AGAIN: Final = "try again; nothing was half written"
 FULL: Final = ("the server's disk is full", "make room there; nothing was half written")
@@ -53,13 +53,13 @@ REMEDIES: Final[Mapping[int, tuple[str, str]]] = {
     1213: ("another transaction waited for this one (deadlock)", AGAIN),
     1020: ("another transaction changed the same rows", AGAIN),
 }
-"""Number of an error -> what happened, what to do."""
+"""Error number -> explanation, remedy."""
 
 
 def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
-    """See :class:`Dialect`. Whether it is MariaDB or MySQL tells the server."""
+    """Implement ``Dialect.open``. The server reports whether it is MariaDB or MySQL."""
     try:
-        import pymysql  # noqa: F401  here it is missed, or nowhere
+        import pymysql  # noqa: F401  report a missing driver early
     except ModuleNotFoundError as error:
         raise driver_missing(url.get_backend_name(), "mysql") from error
     if not url.database:
@@ -79,7 +79,7 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
 
 
 def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
-    """``mariadb`` or ``mysql``; the database is made on the way if it is missing. Raises ``StoreError``."""
+    """Return ``mariadb`` or ``mysql``, after creating a missing database. Raises ``StoreError``."""
     import pymysql
 
     _, options = mysql.pymysql.dialect().create_connect_args(url)
@@ -96,7 +96,7 @@ def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
             greeting = _greeting(pymysql.connect(**options))
     except pymysql.err.MySQLError as error:
         raise explained(error, place_of(url)) from error
-    except (TypeError, ValueError, AttributeError, OSError) as error:  # what PyMySQL makes of parameters that it does not know
+    except (TypeError, ValueError, AttributeError, OSError) as error:  # raised by PyMySQL for unknown parameters
         raise StoreError(
             f"{place_of(url)}: PyMySQL cannot make anything of the store URI ({type(error).__name__}); "
             "check the parameters behind the ? and their files; a user and password are of Western letters there"
@@ -107,8 +107,8 @@ def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
 
 
 def check_version(kind: str, greeting: str, where: str) -> None:
-    """Raises ``StoreError`` for a server too old, by its greeting."""
-    numbers = greeting.removeprefix("5.5.5-").partition("-")[0].split(".")  # MariaDB's greeting to replicas of MySQL
+    """Raise ``StoreError`` if the server is too old, according to its greeting."""
+    numbers = greeting.removeprefix("5.5.5-").partition("-")[0].split(".")  # prefix that MariaDB sends for replicas of MySQL
     if tuple(int(number) for number in numbers if number.isdigit()) < OLDEST[kind]:
         oldest = ".".join(map(str, OLDEST[kind]))
         raise StoreError(
@@ -117,7 +117,7 @@ def check_version(kind: str, greeting: str, where: str) -> None:
 
 
 def _greeting(connection: Any) -> str:
-    """What the server says of itself, as ``5.5.5-10.11.6-MariaDB``."""
+    """Return the server's version string, such as ``5.5.5-10.11.6-MariaDB``."""
     greeting = str(connection.get_server_info())
     connection.close()
     return greeting
@@ -149,7 +149,7 @@ def _prepare(waits: Waits, connection: Any, _record: object) -> None:
 
 
 def _begin(waits: Waits, connection: Connection) -> None:
-    # before anything is read: two writers never decide on the same state
+    # take the lock before reading: two writers never decide on the same state
     if not connection.get_execution_options().get(WRITES):
         return
     if connection.exec_driver_sql("SELECT GET_LOCK(%s, %s)", (_lock(connection), waits.busy)).scalar() != 1:
@@ -160,7 +160,7 @@ def _begin(waits: Waits, connection: Connection) -> None:
 
 
 def rest(connection: Connection) -> bool:
-    """Let this session rest between two questions, and within an answer that is read slowly."""
+    """Let this session be idle between two queries, and while a result is read slowly."""
     connection.exec_driver_sql(f"SET SESSION net_write_timeout = {REST_SECONDS}")
     if getattr(connection.dialect, "is_mariadb", False):
         connection.exec_driver_sql(f"SET SESSION idle_transaction_timeout = {REST_SECONDS}")
@@ -168,7 +168,7 @@ def rest(connection: Connection) -> bool:
 
 
 def release(connection: Connection) -> None:
-    """Let the next writer write: the lock belongs to the session, which goes on. One that broke has none."""
+    """Release the write lock, which belongs to the session and would outlive the transaction. A broken session has none."""
     import pymysql
 
     if connection.invalidated:
@@ -178,25 +178,25 @@ def release(connection: Connection) -> None:
         cursor.execute("DO RELEASE_LOCK(%s)", (_lock(connection),))
         cursor.close()
     except pymysql.err.MySQLError:
-        connection.invalidate()  # what was committed is; the lock goes with the session
+        connection.invalidate()  # the transaction is committed; the lock ends with the session
 
 
 def _lock(connection: Connection) -> str:
-    """Its name: locks are the whole server's, and their names end at 64 characters."""
+    """Return the name of the lock: names are global to the server and limited to 64 characters."""
     return f"newsportal {content_id(connection.engine.url.database or '')}"
 
 
 @cache
 def _insert(table: Table, update: tuple[str, ...]) -> Insert:
     insert = mysql.insert(table)
-    if not update:  # IGNORE would swallow other errors as well
+    if not update:  # IGNORE would hide other errors, too
         key = next(iter(table.primary_key))
         return insert.on_duplicate_key_update({key.name: key})
     return insert.on_duplicate_key_update({name: insert.inserted[name] for name in update})
 
 
 def explained(error: BaseException | None, where: str) -> StoreError:
-    """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
+    """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     import pymysql
 
     number = error.args[0] if isinstance(error, pymysql.err.MySQLError) and error.args else None

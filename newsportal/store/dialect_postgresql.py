@@ -1,4 +1,4 @@
-"""PostgreSQL through psycopg 3. A write transaction holds one advisory lock of its database from its first statement to its end."""
+"""PostgreSQL through psycopg 3. A write transaction holds an advisory lock of its database from its first statement to its end."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect,
 if TYPE_CHECKING:
     import psycopg
 
-WRITE_LOCK: Final = 0x6E657773  # the advisory lock of writers ("news"); such locks are a database's own
-MAINTENANCE: Final = "postgres"  # the database that every server has, from which others are made
-MAINTENANCE_SECONDS: Final = 10  # how long it may take to let somebody in, unless the URI says so itself
+WRITE_LOCK: Final = 0x6E657773  # the advisory lock of writers ("news"); advisory locks are local to a database
+MAINTENANCE: Final = "postgres"  # the database that exists on every server, used to create others
+MAINTENANCE_SECONDS: Final = 10  # connection timeout for it, unless the URI sets one
 KEPT_ALIVE: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-"""A connection whose host is gone is noticed within a minute."""
+"""TCP keepalives: a dead peer is noticed within a minute."""
 
 AGAIN: Final = "try again; nothing was half written"
 REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
@@ -45,7 +45,7 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     "XX": ("the database is damaged", "look into the server's log, and restore a backup"),
     "08": ("the connection broke", AGAIN),
 }
-"""The beginning of an SQLSTATE -> what happened, what to do."""
+"""Prefix of an SQLSTATE -> explanation, remedy."""
 
 
 def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
@@ -78,8 +78,8 @@ def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
 
 @cache
 def _patient(seconds: float) -> Any:
-    """How to connect so that a server that is there and does not answer is given up after ``seconds``: ``statement_timeout`` is the
-    server's own, and it may be the server that stands still."""
+    """Return a ``connect`` function whose connections give up after ``seconds`` without an answer: ``statement_timeout`` is enforced by the
+    server, which may itself hang."""
     import psycopg
 
     class Patient(psycopg.Connection[Any]):
@@ -88,7 +88,7 @@ def _patient(seconds: float) -> Any:
                 return super().wait(generator, interval, timeout or seconds)
             except psycopg.OperationalError as error:
                 if timeout is None and error.sqlstate is None and not self.pgconn.error_message:
-                    self.pgconn.finish()  # nobody knows what it is doing
+                    self.pgconn.finish()  # the state of the connection is unknown
                 raise
 
     return Patient.connect
@@ -105,19 +105,19 @@ def _prepare(waits: Waits, where: str, connection: psycopg.Connection[Any], _rec
 
 
 def _begin(connection: Connection) -> None:
-    # before anything is read: two writers never decide on the same state
+    # take the lock before reading: two writers never decide on the same state
     if connection.get_execution_options().get(WRITES):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
 
 
 def rest(connection: Connection) -> bool:
-    """Let this transaction rest between two questions."""
+    """Let this transaction be idle between two queries."""
     connection.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = {REST_SECONDS * 1000}")
     return False
 
 
 def _is_missing(engine: Engine, error: psycopg.OperationalError) -> bool:
-    """Whether the server can be reached and has no such database. Asked, not read off the message: servers speak many languages."""
+    """Return whether the server is reachable and lacks the database. Query it instead of parsing the message, which is localized."""
     import psycopg
 
     if error.sqlstate == "3D000":
@@ -126,7 +126,7 @@ def _is_missing(engine: Engine, error: psycopg.OperationalError) -> bool:
         with _maintenance(engine) as connection:
             found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (_database(engine),)).fetchone()
     except psycopg.Error:
-        return False  # what is wrong is told by the first error
+        return False  # the first error explains the problem
     return found is None
 
 
@@ -140,7 +140,7 @@ def _make(engine: Engine) -> None:
         with _maintenance(engine) as connection:
             connection.execute(statement)
     except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-        return  # another process made it the moment before
+        return  # another process created it concurrently
     except psycopg.Error as error:
         raise StoreUnavailable(
             f"{where}: there is no such database and this user may not make it ({_words(error)}); "
@@ -161,7 +161,7 @@ def _database(engine: Engine) -> str:
 
 
 def explained(error: BaseException | None, where: str) -> StoreError:
-    """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
+    """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     import psycopg
 
     state = getattr(error, "sqlstate", None) or ""
@@ -175,7 +175,7 @@ def explained(error: BaseException | None, where: str) -> StoreError:
 
 
 def _words(error: BaseException | None) -> str:
-    """The driver's first line: those that follow repeat the statement, values and all."""
+    """Return the first line of the driver's message: the others repeat the statement with its values."""
     return str(error).strip().partition("\n")[0]
 
 
@@ -183,6 +183,6 @@ POSTGRESQL: Final = Dialect(
     open=open_postgresql,
     insert=partial(on_conflict, postgresql.insert),
     explain=explained,
-    write_options={"isolation_level": "READ COMMITTED"},  # what others committed before the lock was ours is to be seen
+    write_options={"isolation_level": "READ COMMITTED"},  # see what others committed before the lock was acquired
     rest=rest,
 )

@@ -1,4 +1,4 @@
-"""SQLite: a file in WAL mode, or memory."""
+"""SQLite: a file in WAL mode, or an in-memory database."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     "SQLITE_NOTADB": ("it is not a SQLite database", "name another file in the URI, or move this one away"),
     "SQLITE_CORRUPT": ("the file is damaged", "restore a backup, or save what can be read: sqlite3 FILE .recover"),
 }
-"""SQLite's primary error names -> what happened, what to do."""
+"""Prefix of an SQLite error name -> explanation, remedy."""
 
 
 def in_memory(url: URL) -> bool:
-    """Whether a database lives in its one connection."""
+    """Return whether the database is in memory, and so exists only in its one connection."""
     return url.database in (None, "", ":memory:")
 
 
 def sqlite_file(uri: str) -> Path | None:
-    """The file of a store's URI; ``None`` for a database in memory or on a server."""
+    """Return the file of a store URI, or ``None`` for a database in memory or on a server."""
     url = make_url(uri) if uri.startswith("sqlite:///") else None
     return None if url is None or in_memory(url) else Path(url.database or "")
 
@@ -49,14 +49,14 @@ def sqlite_uri(file: Path) -> str:
 
 
 def open_sqlite(url: URL, create: bool, waits: Waits) -> Engine:
-    """See :class:`Dialect`. Makes the folder of the file."""
+    """Implement ``Dialect.open``. Creates the folder of the file."""
     memory = in_memory(url)
     if not memory:
         _check_file(Path(url.database or ""), create)
     engine = create_engine(
         url,
         poolclass=QueuePool,
-        pool_size=1 if memory else POOL,  # threads take turns
+        pool_size=1 if memory else POOL,  # threads share one connection
         max_overflow=0 if memory else OVERFLOW,
         connect_args={"timeout": waits.busy, "check_same_thread": False},
     )
@@ -69,7 +69,7 @@ def _check_file(path: Path, create: bool) -> None:
     try:
         if path.exists():
             return
-    except OSError as error:  # a name too long, a folder that this user may not look into
+    except OSError as error:  # a name that is too long, or a folder without permission
         raise StoreUnavailable(f"{path}: {error.strerror}; name another place in the store URI, or let this user in there") from error
     if not create:
         raise no_store_yet(str(path))
@@ -82,20 +82,20 @@ def _check_file(path: Path, create: bool) -> None:
 
 
 def _prepare(waits: Waits, connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions are begun by _begin; the driver's own habits stay out of it
+    connection.isolation_level = None  # _begin begins transactions; disable the driver's implicit ones
     connection.execute(f"PRAGMA busy_timeout = {int(waits.busy * 1000)}")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = NORMAL")  # with WAL: a killed process loses nothing, a power cut the last moments at most
+    connection.execute("PRAGMA synchronous = NORMAL")  # with WAL: a killed process loses nothing, a power failure at most the last commits
 
 
 def _begin(connection: Connection) -> None:
-    # IMMEDIATE takes the write lock before anything is read: two writers never decide on the same state
+    # IMMEDIATE takes the write lock before reading: two writers never decide on the same state
     begin = "BEGIN IMMEDIATE" if connection.get_execution_options().get(WRITES) else "BEGIN"
     connection.connection.driver_connection.execute(begin)  # type: ignore[union-attr]
 
 
 def explained(error: BaseException | None, where: str) -> StoreError:
-    """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
+    """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     name = getattr(error, "sqlite_errorname", None) or ""
     for prefix, (what, remedy) in REMEDIES.items():
         if name.startswith(prefix):
@@ -105,15 +105,15 @@ def explained(error: BaseException | None, where: str) -> StoreError:
     return StoreError(f"{where}: {error}")
 
 
-VACUUMED: Final = 1000  # pages that are given back in one transaction: 4 MB, some milliseconds
+VACUUMED: Final = 1000  # pages freed in one transaction: 4 MB, some milliseconds
 
 
 def give_back(engine: Engine, whole: bool) -> int:
-    """See :class:`Dialect`. Files from before ``auto_vacuum`` keep their free pages and fill them again, until they are written anew."""
+    """Implement ``Dialect.give_back``. Files created without ``auto_vacuum`` reuse their free pages until they are rebuilt (``whole``)."""
     if in_memory(engine.url):
         return 0
     with engine.connect() as connection:
-        raw = connection.connection.cursor()  # no transaction: VACUUM refuses one
+        raw = connection.connection.cursor()  # outside a transaction, which VACUUM refuses
 
         def number(pragma: str) -> int:
             return int(raw.execute(f"PRAGMA {pragma}").fetchone()[0])

@@ -1,6 +1,6 @@
-"""Where databases differ: opening, transactions, upserts, and what their errors mean. All else is plain SQLAlchemy Core.
+"""Differences between databases: opening, transactions, upserts and errors. Everything else is plain SQLAlchemy Core.
 
-Each has a module of its own (:data:`DIALECTS`); here is what the parts of the store ask for.
+Each database has a module (:data:`DIALECTS`); this one holds the helpers shared by the parts of the store.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from newsportal.store.dialect_sqlite import explained as explained
 from newsportal.store.dialect_sqlite import in_memory
 
 USER: Final = re.compile(r"^([^:]*:/*)([^:@/]*).*@", re.DOTALL)
-"""Up to the last ``@``: a password that holds ``/`` or ``@`` as they are hides as a whole."""
+"""Matches up to the last ``@``, so a password with an unescaped ``/`` or ``@`` is masked completely."""
 
 NO_PORT: Final = re.compile(r"(?<=://)([^/@:\[?]+):(?!\d+(?:[,/?]|$))[^/?]*")
-"""A host and what is no port: somebody forgot the host behind a password."""
+"""A host followed by an invalid port: the host behind a password was omitted."""
 
 ESCAPES: Final = "within a user or password write %2F for a slash, %3A for a colon, %40 for an @"
 
 
 def mask_uri(uri: str) -> str:
-    """``uri`` without password and parameters, of which some drivers take secrets too."""
+    """Return ``uri`` without its password and its parameters, which may hold secrets for some drivers."""
     return NO_PORT.sub(r"\1:***", USER.sub(r"\1\2@", uri)).partition("?")[0]
 
 
 def no_uri(uri: str, what: str, example: str) -> StoreError:
-    """The error of a URI that cannot be read. It repeats no words of the driver, which repeat the URI."""
+    """Return the error for an invalid URI. The driver's message is left out because it repeats the URI."""
     return StoreError(f"not a URI of {what}: {mask_uri(uri)} (for example {example}; {ESCAPES})")
 
 
 T = TypeVar("T")
 
-CHUNK: Final = 500  # values in one ``IN (...)``: below every database's limit of parameters
+CHUNK: Final = 500  # values in one ``IN (...)``: below the parameter limit of every database
 PAGE: Final = 1000
-"""Rows read at once when everything is streamed. Between two pages no connection is held, so a slow reader blocks nobody."""
+"""Rows per page of a streamed query. No connection is held between pages, so a slow reader blocks no other."""
 
 
 def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
@@ -63,33 +63,33 @@ DIALECTS: Final[Mapping[str, str]] = {
     "mysql": "dialect_mysql:MYSQL",
     "mariadb": "dialect_mysql:MYSQL",
 }
-"""Name of the database in a URI -> module and what it tells of itself, imported with its driver when one is opened."""
+"""Database name in a URI -> module and ``Dialect``, imported with its driver on first use."""
 
 DRIVERS: Final = {"sqlite": "pysqlite", "postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
 
-BUSY_SECONDS = 30.0  # how long a writer waits for the others. A write takes some milliseconds, so eight writers never come near it.
-CONNECT_SECONDS = 10.0  # how long a server may take to let somebody in
-ANSWER_SECONDS = 300.0  # How long a server may take to answer: longer than an index on millions of rows is made, shorter than for ever
-IDLE_SECONDS = 120.0  # after so long a server ends a transaction that asks nothing any more: the machine that began it is gone
+BUSY_SECONDS = 30.0  # how long a writer waits for others. A write takes milliseconds, so eight writers never come near it.
+CONNECT_SECONDS = 10.0  # how long a server may take to accept a connection
+ANSWER_SECONDS = 300.0  # how long a server may take to answer: longer than creating an index on millions of rows
+IDLE_SECONDS = 120.0  # how long a transaction may be idle before the server ends it: its client has died
 
 
 def open_engine(uri: str, *, create: bool = True) -> sa.Engine:
-    """An engine for ``uri`` with everything set that the database needs. A missing one is made if ``create``: a SQLite file with its
-    folder, a database on a server if the user may."""
+    """Return a configured engine for ``uri``. If ``create``, a missing database is created: a SQLite file with its folder, or a database on
+    a server if the user has the permission."""
     try:
         url = make_url(uri)
-    except (sa.exc.ArgumentError, ValueError) as error:  # a port that is no number
+    except (sa.exc.ArgumentError, ValueError) as error:  # an invalid port
         raise no_uri(uri, "a store", "sqlite:///data/newsportal.db") from error
     waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
     with _errors(url):
         engine = _dialect(url).open(url, create, waits)
     sa.event.listen(engine, "before_cursor_execute", _readable, retval=True)
-    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # a lost connection is raised, with its place and what to do
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # a lost connection is raised with its database and a remedy
     return engine
 
 
 def _readable(connection: sa.Connection, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> tuple[str, Any]:
-    """Parameters of a query come from anywhere, such as an address. PostgreSQL takes no NUL, no driver a lone surrogate; no row has one."""
+    """Clean parameters of queries, which may come from a URL. PostgreSQL accepts no NUL, no driver a lone surrogate; no row has one."""
     if connection.get_execution_options().get(WRITES):
         return statement, parameters
     if isinstance(parameters, dict):
@@ -103,7 +103,7 @@ def _replaced(value: Any) -> Any:
 
 @cache
 def dialect(name: str) -> Dialect:
-    """What the database called ``name``, one of ``DIALECTS``, tells of itself."""
+    """Return the ``Dialect`` of a database, by its name in ``DIALECTS``."""
     module, _, attribute = DIALECTS[name].partition(":")
     found: Dialect = getattr(import_module(f"newsportal.store.{module}"), attribute)
     return found
@@ -120,19 +120,19 @@ def _dialect(url: URL) -> Dialect:
 
 
 def write_ahead(engine: sa.Engine) -> None:
-    """Let readers go on while somebody writes (SQLite's WAL; kept in the file). Others need nothing."""
+    """Switch SQLite to WAL (kept in the file), so that readers are not blocked by a writer. Other databases need nothing."""
     if engine.dialect.name != "sqlite" or in_memory(engine.url):
         return
     with _errors(engine.url), engine.connect() as connection:
         raw = connection.connection.cursor()
-        if raw.execute("PRAGMA page_count").fetchone()[0] == 0:  # nothing that a power cut could damage: do not wait for the disk
+        if raw.execute("PRAGMA page_count").fetchone()[0] == 0:  # an empty database cannot be damaged: do not wait for the disk
             raw.execute("PRAGMA auto_vacuum = INCREMENTAL")
             raw.execute("PRAGMA synchronous = OFF")
         deadline = monotonic() + BUSY_SECONDS
         while raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             try:
                 raw.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError as error:  # SQLite refuses one of two that switch at once, however long it may wait
+            except sqlite3.OperationalError as error:  # SQLite refuses one of two concurrent switches, whatever its busy timeout
                 if not error.sqlite_errorname.startswith("SQLITE_BUSY") or monotonic() > deadline:
                     raise
                 sleep(0.01)
@@ -143,20 +143,20 @@ def write_ahead(engine: sa.Engine) -> None:
 def select_in(
     connection: sa.Connection, statement: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[Any]
 ) -> Iterator[sa.RowMapping]:
-    """The rows of ``statement`` in whose ``column`` stands one of ``values``, however many these are."""
+    """Yield the rows of ``statement`` whose ``column`` is one of ``values``, of any number."""
     for some in chunks(values):
         yield from connection.execute(statement.where(column.in_(some))).mappings()
 
 
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A connection that sees one state of the database."""
+    """Open a connection that sees one snapshot of the database."""
     with _errors(engine.url), engine.connect() as connection:
         yield connection
 
 
 class Part:
-    """A part of the store; each of its methods is one transaction, long answers are one for each page."""
+    """A part of the store. Each method is one transaction; long results use one per page."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -168,7 +168,7 @@ class Part:
         return writing(self._engine)
 
     def _execute(self, statement: sa.UpdateBase) -> int:
-        """One statement in a transaction of its own; answers how many rows it concerned."""
+        """Run one statement in its own transaction, and return the number of matched rows."""
         with self._write() as connection:
             return connection.execute(statement).rowcount
 
@@ -201,7 +201,7 @@ class Part:
             upsert(connection, table, rows, update=update)
 
     def _delete_old(self, table: sa.Table, *where: sa.ColumnElement[bool], dry_run: bool = False) -> int:
-        """Delete these rows, a transaction for each few; with ``dry_run`` only count them. Answers how many."""
+        """Delete the rows in small transactions, or only count them with ``dry_run``. Return their number."""
         if dry_run:
             return self._scalar(sa.select(sa.func.count()).select_from(table).where(*where)) or 0
         key, done = list(table.primary_key), 0
@@ -215,7 +215,7 @@ class Part:
                 done += len(rows)
 
     def _pages(self, read: Callable[[sa.Connection, Any], Sequence[T]], last_of: Callable[[T], Any], start: Any) -> Iterator[T]:
-        """All that ``read`` answers, which gets what ``last_of`` says of the last one before. Nobody is blocked between two pages."""
+        """Yield all items of the pages that ``read`` returns, given ``last_of`` the previous item. No connection is held between pages."""
         last = start
         while True:
             with self._read() as connection:
@@ -228,18 +228,18 @@ class Part:
 
 @contextmanager
 def snapshot(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A connection that sees one state of the database until its end, over many statements, and streams what it reads."""
+    """Open a connection that sees one snapshot of the database over many statements, and streams results."""
     with reading(engine) as connection:
         ends = dialect(engine.dialect.name).rest(connection)
         try:
             yield connection.execution_options(stream_results=True)
         finally:
             if ends:
-                connection.invalidate()  # nobody else is to rest so long
+                connection.invalidate()  # the session has a longer idle timeout, which other users must not inherit
 
 
 def count_on(connection: sa.Connection, table: sa.Table, column: str) -> None:
-    """Let the numbers of ``column`` go on above those that are there. PostgreSQL's do not by themselves when rows bring their own."""
+    """Continue the sequence of ``column`` after its largest value. PostgreSQL does not do so when rows are inserted with numbers."""
     if connection.dialect.name != "postgresql":
         return
     last = connection.scalar(sa.select(sa.func.max(table.c[column])))
@@ -249,7 +249,7 @@ def count_on(connection: sa.Connection, table: sa.Table, column: str) -> None:
 
 @contextmanager
 def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """One write transaction: committed at the end, rolled back on any error. It is the only one of its database."""
+    """Run a write transaction: committed at the end, rolled back on any error. Only one runs at a time per database."""
     kind = dialect(engine.dialect.name)
     with _errors(engine.url), engine.connect() as plain:
         connection = plain.execution_options(**{WRITES: True}, **kind.write_options)
@@ -261,13 +261,13 @@ def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
-    """Insert ``rows``; where the primary key is there already, set the ``update`` columns, or leave the row as it is."""
+    """Insert ``rows``; on a conflict of primary keys set the ``update`` columns, or keep the existing row."""
     if rows:
         connection.execute(dialect(connection.dialect.name).insert(table, update), list(rows))
 
 
 def insert_new(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
-    """Insert ``row`` unless its primary key is there already; answers whether it was. Within a write transaction."""
+    """Insert ``row`` unless its primary key exists, and return whether it was inserted. Call within a write transaction."""
     kind = dialect(connection.dialect.name)
     if kind.counts:
         return connection.execute(kind.insert(table, ()), [dict(row)]).rowcount > 0
@@ -280,7 +280,7 @@ def insert_new(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any
 
 @contextmanager
 def _errors(url: URL) -> Iterator[None]:
-    """Turn what the driver raises into ``StoreUnavailable`` with what, where and what to do."""
+    """Convert errors of the driver to ``StoreUnavailable`` with database, cause and remedy."""
     where = place_of(url)
     try:
         yield

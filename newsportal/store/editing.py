@@ -1,4 +1,4 @@
-"""What editors do to articles: correct, hide, classify, and change topics."""
+"""Actions of editors on articles: correct, hide, classify, and change topics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from newsportal.store.results import Marking
 from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
 from newsportal.store.writing import add_topics, existing, keep, log, page_version, refresh_changed
 
-KEYWORDS = "keywords"  # ``TopicMark.by`` of what a topic's words brought in; ``classify.topics.KEYWORDS``, which stands above
+KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals ``classify.topics.KEYWORDS`` of a higher layer
 
 
 def _written(
@@ -53,10 +53,10 @@ def _seen(connection: Connection, ids: Collection[str], columns: Mapping[str, An
 
 
 def _mark(connection: Connection, marking: Marking) -> bool:
-    """Change one article's topics; answers whether anything is another."""
+    """Change one article's topics, and return whether anything changed."""
     of = TOPICS.c.article_id == marking.article_id
     known = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of))}
-    gone = sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))  # others have their own reasons
+    gone = sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))  # other sources of a topic are not overridden
     fresh = {mark.topic: mark for mark in marking.add if mark.topic not in known}
     if gone:
         connection.execute(delete(TOPICS).where(of, TOPICS.c.topic.in_(gone)))
@@ -65,8 +65,8 @@ def _mark(connection: Connection, marking: Marking) -> bool:
 
 class Editing(Part):
     def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime, over: bool = False) -> None:
-        """Give an article another category (``None``: none). ``by`` ``editor``: for ever, whatever comes later; any other ``by`` leaves
-        an editor's word alone, but ``over`` it (an editor takes his word back). Raises ``StoreError`` for an unknown article."""
+        """Set the category of an article (``None``: none). ``by`` ``editor`` is permanent; any other ``by`` does not change an editor's
+        category unless ``over`` is set (an editor withdraws it). Raises ``StoreError`` for an unknown article."""
         with self._write() as connection:
             row = existing(connection, article_id)
             values = changed_category(row, category, by, over=over)
@@ -78,8 +78,8 @@ class Editing(Part):
             log(connection, "article", article_id, now)
 
     def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
-        """Change the topics of articles in one transaction; answers of how many. Of a topic that goes, only what keywords or editors
-        brought: what a source, a search or a model brought stays. Articles that are not there any more are passed over."""
+        """Change the topics of articles in one transaction, and return the number of articles changed. Only topics from keywords or editors
+        are removed: those of a source, a search or a model stay. Unknown articles are skipped."""
         with self._write() as connection:
             stories: dict[str, list[str]] = {}
             for marking in markings:
@@ -94,28 +94,28 @@ class Editing(Part):
             return sum(map(len, stories.values()))
 
     def correct(self, article_id: str, correction: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
-        """Put an editor's words in place of the page's; answers the number of the article's state (``revision``).
+        """Apply an editor's correction, and return the article's new ``revision`` number.
 
-        What stood there is kept as a revision. The fields that were corrected stay as the editor wrote them whatever the page says later
-        (that is kept as a revision, too, and shows in the other fields). ``seen``: the state the editor saw. Raises ``Superseded`` if it
-        is another by now, ``StoreError`` for an unknown article and for what cannot be corrected.
+        The previous state is kept as a revision. Corrected fields keep the editor's values when the page changes later (its text is kept as
+        a revision and shown in the other fields). ``seen``: the revision the editor saw. Raises ``Superseded`` if it is no longer current,
+        ``StoreError`` for an unknown article or invalid values.
         """
         with self._write() as connection:
             return _written(connection, article_id, lambda known: corrected(known, correction, by=by, now=now), seen, now)
 
     def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
-        """Take back all that editors corrected: the article says what its page said last. Answers and raises as :meth:`correct`."""
+        """Withdraw all corrections: the article returns to the last state of its page. Returns and raises like :meth:`correct`."""
         with self._write() as connection:
             return _written(connection, article_id, lambda known: withdrawn(known, page_version(connection, known)), seen, now)
 
     def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
-        """Take articles out of readers' sight (lists, stories, search, recommendations, what is published elsewhere); they stay known.
-        Answers those that were not hidden before. What is folded later into a story that is hidden as a whole is hidden as well."""
+        """Hide articles from readers (lists, stories, search, recommendations, publishing); they remain in the store. Return the ids newly
+        hidden. An article folded later into a completely hidden story is hidden, too."""
         columns = {"hidden": now, "hidden_by": name(by), "hidden_reason": storable(reason)}
         with self._write() as connection:
             return _seen(connection, article_ids, columns, now, was_hidden=False)
 
     def show(self, article_ids: Collection[str], *, now: datetime) -> list[str]:
-        """Undo :meth:`hide`; answers those that were hidden."""
+        """Undo :meth:`hide`, and return the ids that were hidden."""
         with self._write() as connection:
             return _seen(connection, article_ids, dict.fromkeys(HIDDEN_COLUMNS), now, was_hidden=True)

@@ -1,9 +1,9 @@
-"""Events over stories (docs/algorithms/events.md): which stories tell how one thing went on, and what editors say of it.
+"""Events over stories (docs/algorithms/events.md): which stories report on one development, and editors' changes.
 
-- a story is in one event; what editors put there stays there;
-- ``place`` is one transaction with the position up to which the change log was read: two followers never write the same changes twice;
-- each change of an event grows ``events.changed``, so that a reader of :meth:`Events.changed_since` misses nothing;
-- an edit is kept with what it changed from and to, and is undone by its opposite as long as nobody changed the same since.
+- a story is in at most one event; assignments by editors are permanent;
+- ``place`` updates the position in the change log in the same transaction: two followers never write the same changes;
+- each change of an event increases ``events.changed``, so readers of :meth:`Events.changed_since` miss nothing;
+- an edit records old and new values, and can be undone as long as the values were not changed again.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ READ: Final = [column for column in EVENTS.c if column.name != "vector"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``title``: an editor's, else that of the story that most sites told. ``heat`` orders events as that of stories does; ``pinned``:
-    since when editors keep it on top. ``changed`` grows with each change of any event."""
+    """``title``: an editor's, or that of the story with the most sites. ``heat``: sort key, as for stories; ``pinned``: when an editor
+    pinned it to the top. ``changed``: increases with each change of any event."""
 
     id: str
     title: str
@@ -46,7 +46,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A story in its event: how like it is, the words that decided, and the editor who put it there (None: the algorithm)."""
+    """Assignment of a story to an event: similarity, the words that decided, and the editor who made it (``None``: the algorithm)."""
 
     story_id: str
     event_id: str
@@ -57,7 +57,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """``by``: the editor; empty: the nightly pass. ``moves``: story -> (from, to), of events; ``title``, ``pinned``: (from, to) or None."""
+    """``by``: the editor; empty: the nightly pass. ``moves``: story -> (old, new) event; ``title``, ``pinned``: (old, new) or None."""
 
     kind: str
     event_id: str
@@ -76,7 +76,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """A site that reported of an event: when first, and in how many articles."""
+    """A site that reported on an event: time of its first article, and number of articles."""
 
     site: str
     first: datetime
@@ -91,16 +91,16 @@ class EventPage:
 
 class Events(Part):
     def position(self, of: str = "log") -> int:
-        """Up to which change of the log stories are in events; ``changed``: the number of the last change of an event; ``revised``: up to
-        which of these events were looked at again."""
+        """Return a position. ``log``: last change of the log whose stories were assigned to events; ``changed``: number of the last change
+        of an event; ``revised``: last of these changes whose event was revised."""
         return self._scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == of)) or 0
 
     def move(self, of: str, seq: int) -> None:
-        """Keep a position."""
+        """Store a position."""
         self._upsert(EVENT_POSITION, [{"name": of, "seq": seq}], update=("seq",))
 
     def vectors(self, limit: int, ids: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-        """What the algorithm remembers of the events that were alive last, or of those of these ids."""
+        """Yield the algorithm's vectors of the most recent events, or of those with these ids."""
         with self._read() as connection:
             columns = select(EVENTS.c.id, EVENTS.c.vector)
             if ids is not None:
@@ -115,11 +115,11 @@ class Events(Part):
         self, placed: Sequence[Placed], vectors: Mapping[str, str], *, after: int, upto: int, touched: Collection[str] = (),
         again: bool = False, edited: int | None = None,
     ) -> bool:  # fmt: skip
-        """Put stories into events, and remember the ``vectors`` of these, unless another was quicker (False: nothing was written).
+        """Assign stories to events and store the events' ``vectors``. Return False, with nothing written, if another process was faster.
 
-        ``after`` and ``upto``: the changes of the log that brought them. ``touched``: stories whose events are counted anew.
-        ``again``: some may have gone or moved, so that every event that no longer agrees with its stories is. ``edited``: the last edit
-        that the ``vectors`` know of.
+        ``after`` and ``upto``: range of the change log processed. ``touched``: stories whose events are recounted. ``again``: stories may
+        have been deleted or moved, so recount every event that no longer matches its stories. ``edited``: the last edit included in the
+        ``vectors``.
         """
         with self._write() as connection:
             if (connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "log")) or 0) != after:
@@ -130,7 +130,7 @@ class Events(Part):
             ids = [one.story_id for one in placed]
             there = {row["id"] for row in select_in(connection, select(STORIES.c.id), STORIES.c.id, ids)}
             there -= {row["story_id"] for row in select_in(connection, select(EVENT_STORIES.c.story_id), EVENT_STORIES.c.story_id, ids)}
-            new = [one for one in placed if one.story_id in there]  # no editor put it elsewhere meanwhile
+            new = [one for one in placed if one.story_id in there]  # skip those assigned by an editor meanwhile
             _write_vectors(connection, {one.event_id: vectors[one.event_id] for one in new})
             upsert(connection, EVENT_STORIES, [asdict(one) | {"words": list(map(storable, one.words))} for one in new])
             counted = {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, touched)}
@@ -139,8 +139,8 @@ class Events(Part):
         return True
 
     def clear(self) -> list[str]:
-        """Take all stories out of their events, but for those that editors put there: who follows the log begins anew. Answers the events
-        that are left."""
+        """Remove all stories from their events except those assigned by editors, so that the change log is processed from the start. Return
+        the remaining events."""
         with self._write() as connection:
             connection.execute(delete(EVENT_STORIES).where(EVENT_STORIES.c.by.is_(None)))
             _refresh(connection, set(connection.scalars(select(EVENTS.c.id))))
@@ -148,27 +148,27 @@ class Events(Part):
             return list(connection.scalars(select(EVENTS.c.id).order_by(EVENTS.c.id)))
 
     def remember(self, vectors: Mapping[str, str]) -> None:
-        """Keep what the algorithm remembers of events."""
+        """Store the algorithm's vectors of events."""
         with self._write() as connection:
             _write_vectors(connection, vectors)
 
     def edit(self, edit: Edit, vectors: Mapping[str, str], *, undoes: int | None = None) -> int:
-        """Apply an edit; answers its number. ``vectors``: of the events that it moves stories between. Raises ``StoreError`` if something
-        of what it changes from does not stand there any more."""
+        """Apply an edit, and return its number. ``vectors``: of the events between which it moves stories. Raises ``StoreError`` if an old
+        value of the edit is no longer current."""
         with self._write() as connection:
             _expect(connection, edit)
             _write_vectors(connection, vectors)
             for story_id, (_, to) in edit.moves.items():
                 moved = update(EVENT_STORIES).where(EVENT_STORIES.c.story_id == story_id).values(event_id=to)
                 connection.execute(moved.values(score=1.0, words=[]) if edit.by else moved)
-            if edit.moves and edit.by:  # what he left where it was he saw, too
+            if edit.moves and edit.by:  # the editor has confirmed the other stories of these events, too
                 connection.execute(update(EVENT_STORIES).where(EVENT_STORIES.c.event_id.in_(edit.events)).values(by=name(edit.by)))
             row = update(EVENTS).where(EVENTS.c.id == edit.event_id)
             if edit.title is not None:
                 connection.execute(row.values(title=None if edit.title[1] is None else storable(edit.title[1])))
             if edit.pinned is not None:
                 connection.execute(row.values(pinned=edit.at if edit.pinned[1] else None))
-            gone = dict(edit.moves.values())  # unless stories are left: of these _refresh knows
+            gone = dict(edit.moves.values())  # unless stories remain: _refresh deletes those redirects
             upsert(connection, EVENT_REDIRECTS, [{"id": come, "event_id": to} for come, to in gone.items()], update=("event_id",))
             connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(gone.values())))
             _refresh(connection, edit.events)
@@ -180,7 +180,7 @@ class Events(Part):
             return int(number)
 
     def edits(self, event_id: str | None = None, *, after: int = 0, limit: int = 50) -> list[Edit]:
-        """Of an event the latest first; of all those after a number, the earliest first."""
+        """Return the edits of an event, latest first, or all edits after a number, earliest first."""
         wanted = select(EVENT_EDITS).where(EVENT_EDITS.c.number > after).limit(limit)
         if event_id is not None:
             wanted = wanted.where(EVENT_EDITS.c.event_id == event_id).order_by(EVENT_EDITS.c.number.desc())
@@ -193,7 +193,7 @@ class Events(Part):
         return next(iter(self._events(select(*READ).where(EVENTS.c.id == id))), None)
 
     def joined(self, id: str) -> str | None:
-        """The event that this one was joined with, in the end."""
+        """Return the event into which this one was finally merged, or ``None``."""
         found = None
         while to := self._scalar(select(EVENT_REDIRECTS.c.event_id).where(EVENT_REDIRECTS.c.id == (found or id))):
             found = to
@@ -203,7 +203,7 @@ class Events(Part):
         self, *, since: datetime | None = None, topic: str | None = None, least: int = 2, order: str = "hottest", before: str | None = None,
         limit: int = 30,
     ) -> EventPage:  # fmt: skip
-        """Events of at least so many stories, the weightiest first or the newest. ``topic``: with a story of it. ``before``: a cursor."""
+        """Return events with at least ``least`` stories, hottest or newest first. ``topic``: with a story of it. ``before``: a cursor."""
         key = EVENTS.c.heat if order == "hottest" else EVENTS.c.last
         wanted = select(*READ).where(EVENTS.c.stories >= least, *behind(edge(before, order), key, EVENTS.c.id))
         if since is not None:
@@ -220,16 +220,16 @@ class Events(Part):
         return self._events(select(*READ).where(EVENTS.c.pinned > EPOCH).order_by(EVENTS.c.pinned.desc(), EVENTS.c.id))
 
     def changed_since(self, changed: int, limit: int = PAGE) -> list[Event]:
-        """Events that changed after this number, in its order."""
+        """Return events changed after this number, in order of change."""
         return self._events(select(*READ).where(EVENTS.c.changed > changed).order_by(EVENTS.c.changed, EVENTS.c.id).limit(limit))
 
     def of(self, story_ids: Collection[str]) -> dict[str, Placed]:
-        """Story -> where it is, of those that are in an event."""
+        """Return the assignment of each story that is in an event."""
         rows = self._select_in(select(EVENT_STORIES), EVENT_STORIES.c.story_id, story_ids)
         return {row["story_id"]: build(Placed, row, words=tuple) for row in rows}
 
     def members(self, event_ids: Collection[str]) -> dict[str, list[Placed]]:
-        """Event -> its stories, the earliest first; hidden ones are left out."""
+        """Return the stories of each event, earliest first, without hidden ones."""
         columns = select(EVENT_STORIES, STORIES.c.moment).join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id)
         rows = self._select_in(columns.where(STORIES.c.count > 0), EVENT_STORIES.c.event_id, event_ids)
         found: dict[str, list[Placed]] = {}
@@ -238,14 +238,14 @@ class Events(Part):
         return found
 
     def tellers(self, event_id: str) -> list[Teller]:
-        """The sites that reported of an event, the first one first."""
+        """Return the sites that reported on an event, earliest first."""
         first, number = func.min(ARTICLES.c.moment).label("first"), func.count().label("number")
         told = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
         wanted = told.where(EVENT_STORIES.c.event_id == event_id, unindexed(ARTICLES.c.hidden).is_(None)).group_by(ARTICLES.c.publisher)
         return [Teller(row.publisher, row.first, row.number) for row in self._rows(wanted.order_by(first, ARTICLES.c.publisher))]
 
     def _events(self, wanted: Any) -> list[Event]:
-        """The head's title is read beside: one query more, none an event."""
+        """Return events with their titles. The titles of head stories take one extra query in all, not one per event."""
         with self._read() as connection:
             rows = connection.execute(wanted).mappings().all()
             titles = select(STORIES.c.id, ARTICLES.c.title).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id)
@@ -269,7 +269,7 @@ def _write_vectors(connection: Connection, vectors: Mapping[str, str]) -> None:
 
 
 EMPTY: Final = {"head_id": None, "stories": 0, "sites": 0, "first": EPOCH, "last": EPOCH, "heat": 0.0, "changed": 0}
-"""What stands in a new row until its stories are counted."""
+"""Columns of a new row before its stories are counted."""
 
 
 def _expect(connection: Connection, edit: Edit) -> None:
@@ -284,7 +284,7 @@ def _expect(connection: Connection, edit: Edit) -> None:
 
 
 def _outdated(connection: Connection) -> set[str]:
-    """Events whose figures no longer agree with their stories: some were folded, hidden, or deleted."""
+    """Return events whose figures no longer match their stories: some were folded, hidden or deleted."""
     there = select(EVENT_STORIES.c.event_id, func.count().label("number")).join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id)
     counted = there.where(STORIES.c.count > 0).group_by(EVENT_STORIES.c.event_id).subquery()
     wanted = select(EVENTS.c.id).outerjoin(counted, counted.c.event_id == EVENTS.c.id)
@@ -292,10 +292,10 @@ def _outdated(connection: Connection) -> set[str]:
 
 
 def _refresh(connection: Connection, ids: Collection[str]) -> None:
-    """Work out the figures of events from their stories; an event without any goes, unless an editor named or pinned it."""
+    """Recompute the figures of events from their stories, and delete empty events unless an editor named or pinned them."""
     columns = select(EVENT_STORIES.c.event_id, *(STORIES.c[name] for name in ("id", "sites", "moment", "heat")))
     seen = columns.join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id).where(STORIES.c.count > 0)
-    figures: dict[str, list[RowMapping]] = {}  # of the stories that readers see
+    figures: dict[str, list[RowMapping]] = {}  # of visible stories
     for found in select_in(connection, seen, EVENT_STORIES.c.event_id, ids):
         figures.setdefault(found["event_id"], []).append(found)
     publishers = select(EVENT_STORIES.c.event_id, func.count(ARTICLES.c.publisher.distinct()).label("number"))
@@ -303,7 +303,7 @@ def _refresh(connection: Connection, ids: Collection[str]) -> None:
     counted = select_in(connection, told.group_by(EVENT_STORIES.c.event_id), EVENT_STORIES.c.event_id, ids)
     sites = {found["event_id"]: found["number"] for found in counted}
     number = connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "changed")) or 0
-    for number, id in enumerate(sorted(ids), number + 1):  # noqa: B020  the last one is written below
+    for number, id in enumerate(sorted(ids), number + 1):  # noqa: B020  the last number is stored below
         row = update(EVENTS).where(EVENTS.c.id == id)
         if shown := figures.get(id):
             head = max(shown, key=lambda story: (story["sites"], -story["moment"].timestamp(), story["id"]))

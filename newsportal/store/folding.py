@@ -1,5 +1,5 @@
-"""Stories: which one an article belongs to by its keys, and what follows for the story; and new articles of one transaction, whose rows are
-written together, table by table. All inside the caller's transaction."""
+"""Stories: assignment of articles by their fold keys, and the figures of stories; new articles of one transaction, whose rows are inserted
+together by table. All functions run in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from newsportal.store.reading import FIND, FIND_ALL, IDS, WANTED
 from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, EVENT_STORIES, FOLD_KEYS, LABELS, PRINTS, STORIES, TOPICS
 
 MORE: Final = "contains-text"
-LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})  # Why a version stands in its story if it is not the same text as the others
-NEARLY: Final = SAME  # share of the whole text that the original holds at least: what makes two texts the same to the judge
+LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})  # fold reasons of versions whose text differs from the other versions
+NEARLY: Final = SAME  # minimum share of the full text in the original; the judge's threshold for equal texts
 
 
 def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The original among ``versions`` (the earliest first), each with ``title``, ``length`` and ``fold_reason``; photo stories with
+    """Return the original among ``versions`` (earliest first), each with ``title``, ``length`` and ``fold_reason``; photo stories also with
     ``pictures`` and ``complete``."""
     photographed = [version for version in versions if version.get("pictures")]
     if photographed:
@@ -50,16 +50,16 @@ def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 HEAT_HALF_LIFE: Final = timedelta(hours=12)
-"""A report counts half after this time: yesterday evening's story needs twice the sites of this morning's. Chosen, not measured."""
+"""Half-life of a report's weight: a story of last night needs twice the sites of one of this morning. Chosen, not measured."""
 
 SAME_SITE_WEIGHT: Final = 0.25
-"""What a further version from a site that has one already counts: an update is less of a sign than another newsroom. Chosen."""
+"""Weight of further versions from a site already counted: an update means less than another newsroom. Chosen, not measured."""
 
-LABELLED_BY: Final = ("site", "source", "category")  # Columns of an article under whose values its story stands in lists, beside its topics
+LABELLED_BY: Final = ("site", "source", "category")  # Columns of an article whose values become labels of its story, besides topics
 
 
 def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The columns of a story, from its versions (earliest first). One that is hidden as a whole counts none, and is led as it was."""
+    """Return the columns of a story from its versions (earliest first). A completely hidden story has count 0, but other figures."""
     counted = visible(versions)
     versions = counted or versions
     head = original(versions)
@@ -71,13 +71,12 @@ def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def heat(versions: Iterable[tuple[datetime, str]]) -> float:
-    """How hot a story is, from the (moment, site) of its versions.
+    """Return the heat of a story from the (moment, site) of its versions.
 
         heat = log2( sum over versions of  weight * 2 ** (moment / HEAT_HALF_LIFE) )
 
-    with weight 1 for the first version of a site and :data:`SAME_SITE_WEIGHT` for its others. Every report's share halves each
-    ``HEAT_HALF_LIFE``, for all stories alike, so their order never has to be worked out again as time goes by: one half-life of age
-    weighs as much as twice the sites.
+    with weight 1 for the first version of a site and :data:`SAME_SITE_WEIGHT` for the others. All reports decay alike, by half in each
+    ``HEAT_HALF_LIFE``, so the order of stories never has to be recomputed: one half-life of age offsets twice the number of sites.
     """
     visible: set[str] = set()
     powers: list[float] = []
@@ -90,16 +89,16 @@ def heat(versions: Iterable[tuple[datetime, str]]) -> float:
 
 
 def coolest(since: datetime) -> float:
-    """What a story is at least as hot as that has a version of ``since`` or later: that version alone, from a site that has one already."""
+    """Return the minimum heat of a story with a version of ``since`` or later: that version alone, from a site already counted."""
     return math.log2(SAME_SITE_WEIGHT) + (since - EPOCH) / HEAT_HALF_LIFE
 
 
 def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
-    """Fold keys by the hash they are kept under; of equal keys the one with the best score."""
+    """Return fold keys by their stored hash; of equal keys the one with the best score."""
     return {content_id(key.key): key for key in sorted(keys, key=lambda key: key.score)}
 
 
-# Statements of every write, made once: to put them together anew costs more than to run them.
+# Statements of every write, built once: building one costs more than running it.
 _STORY: sa.BindParameter[str] = sa.bindparam("story")
 VERSION = ("id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason", "hidden")
 VERSIONS = (
@@ -124,24 +123,24 @@ HIDDEN_STORY = (
     .join(STORIES, STORIES.c.head_id == ARTICLES.c.id)
     .where(STORIES.c.id == _STORY, STORIES.c.count == 0)
 )
-KEYS_AT_ONCE = 50  # keys that one statement asks for. Articles have two; SQLite takes a few hundred.
+KEYS_AT_ONCE = 50  # keys in one query. Articles have two; SQLite allows a few hundred.
 
 
 def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:
-    """The article that ``row`` repeats, and by which of its keys: best score first, then the earliest article under that key.
+    """Return the article that ``row`` repeats: the key with the best score first, then the earliest article with that key.
 
-    Stories of ``apart`` are out. No two writers may be here with the same key at the same time: SQLite's write transactions see to
-    it; a database with parallel writers takes a lock a key (``pg_advisory_xact_lock``, ``GET_LOCK``) before.
+    Stories of ``apart`` are excluded. Writers with the same key must not run concurrently: the write lock guarantees that; a database with
+    parallel writers would need a lock per key (``pg_advisory_xact_lock``, ``GET_LOCK``).
     """
     by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
     under = _under(connection, by_score, row["moment"])
     for key_id, key in by_score:
         others = [other for other in under.get(key_id, ()) if other.id != row["id"]]
-        # A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with ``same_site``
-        # False a story that holds this site's own article under the key is out as a whole.
+        # A recurring column (「每日天气」 on many sites, every day) must not be folded through another site's edition: unless
+        # ``same_site``, a story that holds an article of this site with the key is excluded.
         taken = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
         allowed = [candidate for candidate in others if candidate.story_id not in taken and candidate.story_id not in apart]
-        reports = Counter(candidate.story_id for candidate in allowed)  # a text that stands alone in its story draws no reposts away
+        reports = Counter(candidate.story_id for candidate in allowed)  # prefer stories with several matches
         found = min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
         if found:
             return Fold(found.story_id, found.id, storable(key.reason), key.score)
@@ -149,8 +148,8 @@ def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[Fol
 
 
 def _under(connection: sa.Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Any]]:
-    """The articles (``id``, ``story_id``, ``publisher``, ``moment``) under each of the hashed keys within its window around ``moment``,
-    earliest first."""
+    """Return the articles (``id``, ``story_id``, ``publisher``, ``moment``) with each of the hashed keys within its window around
+    ``moment``, earliest first."""
     found: dict[str, list[Any]] = {}
     for asked in chunks(keys, KEYS_AT_ONCE):
         values: dict[str, str | datetime] = {}
@@ -165,7 +164,7 @@ def _under(connection: sa.Connection, keys: Sequence[tuple[str, FoldKey]], momen
 
 @cache
 def _under_any(count: int) -> sa.Select[tuple[str, str, str, str, datetime]]:
-    """The articles under any of so many keys, each key with a window of its own."""
+    """Return the query for articles with any of ``count`` keys, each with its own window."""
     within = (
         sa.and_(
             FOLD_KEYS.c.key == sa.bindparam(f"key_{n}"), FOLD_KEYS.c.moment.between(sa.bindparam(f"first_{n}"), sa.bindparam(f"last_{n}"))
@@ -181,7 +180,7 @@ def _under_any(count: int) -> sa.Select[tuple[str, str, str, str, datetime]]:
 
 
 def save_keys(connection: sa.Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
-    """Keep the article under its keys, for those that come later."""
+    """Store the fold keys of an article, for later articles."""
     upsert(connection, FOLD_KEYS, key_rows(article_id, moment, hashed(keys)), update=("moment",))
 
 
@@ -190,10 +189,10 @@ def key_rows(article_id: str, moment: datetime, keys: Iterable[str]) -> list[dic
 
 
 def new_story(connection: sa.Connection, founder: Mapping[str, Any], topics: Collection[str]) -> str:
-    """Found a story on one article (its row, and its topics); answers the story's id.
+    """Create a story for one article (its row and topics), and return the story's id.
 
-    A story is called like its founder, so an old link still leads to the founder's story when it was folded away. The founder of a
-    story who is taken out of it needs another name.
+    A story has the id of its founder, so old links to it work after it was folded away. If the founder was moved out of that story, the new
+    story needs another id.
     """
     story, attempt = founded(founder), 0
     while not insert_new(connection, STORIES, story):
@@ -205,18 +204,18 @@ def new_story(connection: sa.Connection, founder: Mapping[str, Any], topics: Col
 
 
 def founded(founder: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a story of one article."""
+    """Return the row of a story of one article."""
     return {"id": str(founder["id"]), **figures([founder])}
 
 
 def hidden_with(connection: sa.Connection, story_id: str) -> dict[str, Any]:
-    """The columns of an article that is folded into this story, if that is hidden as a whole; else none."""
+    """Return the columns of an article folded into this story if it is completely hidden; empty otherwise."""
     row = connection.execute(HIDDEN_STORY, {"story": story_id}).mappings().first()
     return dict(row) if row else {}
 
 
 def refresh(connection: sa.Connection, story_id: str) -> None:
-    """Work out a story's original, figures and labels from its versions; a story without any goes."""
+    """Recompute a story's original, figures and labels from its versions, and delete a story without versions."""
     versions = [dict(row) for row in connection.execute(VERSIONS, {"story": story_id}).mappings()]
     connection.execute(NO_LABELS, {"story": story_id})
     if not versions:
@@ -231,8 +230,7 @@ def refresh(connection: sa.Connection, story_id: str) -> None:
 
 
 def labels_of(story: Mapping[str, Any], versions: Sequence[Mapping[str, Any]], topics: Collection[str]) -> list[dict[str, Any]]:
-    """The rows that list a story under every topic, site, source and category of the versions that readers see, each with what lists are
-    ordered by."""
+    """Return the rows for each topic, site, source and category of a story's visible versions, with the sort keys of lists."""
     shown = visible(versions)
     if not shown:
         return []
@@ -244,12 +242,12 @@ def labels_of(story: Mapping[str, Any], versions: Sequence[Mapping[str, Any]], t
 
 NEW_ARTICLE, NEW_STORY = sa.insert(ARTICLES), sa.insert(STORIES)
 STORY = sa.select(sa.null(), STORIES.c.id)
-FIND_ONE: sa.CompoundSelect[Any] = sa.union_all(*FIND.selects, STORY.where(STORIES.c.id == WANTED))  # half the time of one of many
+FIND_ONE: sa.CompoundSelect[Any] = sa.union_all(*FIND.selects, STORY.where(STORIES.c.id == WANTED))  # half the time of FIND_MANY
 FIND_MANY: sa.CompoundSelect[Any] = sa.union_all(*FIND_ALL.selects, STORY.where(STORIES.c.id.in_(IDS)))
 
 
 def find_existing(connection: sa.Connection, identities: Iterable[str]) -> dict[str, str | None]:
-    """Id of an identity → the article that is known by it, itself or as an alias; ``None``: there is none, but a story of that id."""
+    """Map the id of each identity to the article known by it, directly or as an alias; ``None``: only a story has that id."""
     found: dict[str, str | None] = {}
     for some in chunks(map(content_id, identities)):
         one = len(some) == 1
@@ -264,18 +262,18 @@ def topic_rows(article_id: str, topics: Mapping[str, TopicMark]) -> list[dict[st
 
 @dataclass(slots=True)
 class NewRows:
-    """Rows that wait until :meth:`write`. Nobody finds their articles before: who :meth:`may_repeat` one of them has them written first."""
+    """Rows buffered until :meth:`write`. Their articles cannot be found before: write them first if a new one :meth:`may_repeat` them."""
 
     _rows: defaultdict[sa.Table, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     _runs: set[int] = field(default_factory=set)
     _keys: set[str] = field(default_factory=set)
 
     def may_repeat(self, runs: Codes, keys: Collection[str]) -> bool:
-        """Whether a text of these ``runs`` shares an indexed one, or a key, with an article that waits: else it cannot repeat one."""
+        """Return whether a text with these ``runs`` shares an indexed run or a key with a buffered article, so that it may repeat one."""
         return not (self._keys.isdisjoint(keys) and self._runs.isdisjoint(runs.tolist()))
 
     def begin_story(self, founder: Mapping[str, Any], topics: Collection[str]) -> None:
-        """A story of one article, under its id."""
+        """Add a story of one article, with the article's id."""
         story = founded(founder)
         self._rows[STORIES].append(story)
         self._rows[LABELS] += labels_of(story, [founder], topics)
@@ -289,7 +287,7 @@ class NewRows:
         self._runs.update(indexed(new.fingerprint.runs, new.fingerprint.length).tolist())
 
     def write(self, connection: sa.Connection, now: datetime) -> list[str]:
-        """Answers the ids of the articles."""
+        """Insert the buffered rows, and return the ids of the articles."""
         rows, self._rows = self._rows, defaultdict(list)
         self._runs.clear()
         self._keys.clear()

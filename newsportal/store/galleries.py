@@ -1,4 +1,4 @@
-"""Photo stories: each method of :class:`Galleries` is one transaction; the functions run inside it and write the change log."""
+"""Photo stories. Each method of :class:`Galleries` is one transaction; the functions run inside it and write the change log."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ from newsportal.store.writing import add_topics, insert_separately, log
 
 class Galleries(Part):
     def put(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
-        """Keep one page of the story known as ``identity``, whoever read it and in whatever order; the same page again replaces it."""
+        """Store one page of the photo story ``identity``, from any process and in any order; an existing page is replaced."""
         with self._write() as connection:
             row = {"gallery": name_id(identity), "page": name_id(page.url), "number": page.number, "seen": now, "said": to_json(page)}
             upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
 
     def pages(self, identity: str) -> list[GalleryPage]:
-        """The pages kept so far, by number, those without one last. They go when the story is saved complete."""
+        """Return the pages stored so far by number, those without a number last. They are deleted when the story is saved complete."""
         wanted = select(GALLERY_PAGES.c.said).where(GALLERY_PAGES.c.gallery == name_id(identity))
         in_order = wanted.order_by(GALLERY_PAGES.c.number.is_(None), GALLERY_PAGES.c.number, GALLERY_PAGES.c.seen, GALLERY_PAGES.c.page)
         return [gallery_rows.page_of(said) for said in self._scalars(in_order)]
 
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
-        """Write a photo story with its pictures, those left out too, in one transaction with its row of the change log. An incomplete one
-        is kept, and is finished when it is saved again with more; one that is saved again with less stays as it was."""
+        """Write a photo story with its pictures, including omitted ones, and its change log row in one transaction. An incomplete story is
+        completed when saved again with more; saving it with less changes nothing."""
         with self._write() as connection:
             identity = gallery_rows.identity_of(gallery)
             article = gallery_rows.article_of(gallery)
@@ -80,21 +80,21 @@ class Galleries(Part):
             return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.in_vain(kept, gallery, grown))
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
-        """What is known as ``identity`` is no photo story (an index page, a dead link); ``reason`` is a slug."""
+        """Record that ``identity`` is not a photo story (an index page, a dead link); ``reason`` is a slug."""
         row = {"name": name_id(identity), "reason": gallery_rows.slug(reason) or "", "seen": now}
-        with self._write() as connection:  # what was refused too long ago is forgotten
+        with self._write() as connection:  # delete expired refusals
             connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - LEFT_ALONE))
             upsert(connection, REFUSED_GALLERIES, [row], update=("reason", "seen"))
 
     def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
-        """Those of these identities that were refused within :data:`LEFT_ALONE`."""
+        """Return those of these identities that were refused within :data:`LEFT_ALONE`."""
         by_id = {name_id(identity): identity for identity in identities}
         lately = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
         return {by_id[row["name"]] for row in self._select_in(lately, REFUSED_GALLERIES.c.name, by_id)}
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
-        """Leave pictures out of the stories that have them, by address or perceptual hash; ``reason`` is a slug (``None``: show them
-        again). Answers how many pictures of stories that changed; each story's text, figures and score follow."""
+        """Hide pictures in their stories, by URL or perceptual hash; ``reason`` is a slug (``None``: show them again). Return the number of
+        pictures changed; the text, figures and score of each story are updated."""
         with self._write() as connection:
             dropped = gallery_rows.slug(reason)
             changing = GALLERY_PICTURES.c.dropped.is_(None) if dropped is not None else GALLERY_PICTURES.c.dropped.is_not(None)
@@ -113,8 +113,8 @@ class Galleries(Part):
             return changed
 
     def caption(self, id: str, captions: Mapping[str, str | None], *, now: datetime) -> int:
-        """An editor's captions in place of the pages': address of a picture → what it is to say (``""``: nothing; ``None``: again what its
-        page says). They stand whatever later visits bring. Answers how many say something else now."""
+        """Set editors' captions: URL of a picture → caption (``""``: none; ``None``: restore the page's own). They are permanent, whatever
+        later visits find. Return the number of captions changed."""
         with self._write() as connection:
             wanted = {name_id(url): said for url, said in captions.items()}
             changed = 0
@@ -131,7 +131,7 @@ class Galleries(Part):
             return changed
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
-        """Identity → photo story, of those that are stored; a name of any of its pages (an alias) leads to it."""
+        """Map identities to their photo stories, of those stored; the identity of any page of a story (an alias) finds it."""
         with self._read() as connection:
             ids = find_stored(connection, identities)
             found = _galleries(connection, set(ids.values()))
@@ -142,28 +142,28 @@ class Galleries(Part):
             return _galleries(connection, {id}).get(id)
 
     def sizes(self, ids: Collection[str]) -> Mapping[str, int]:
-        """Id → how many pictures a photo story shows, of those that exist."""
+        """Map ids to the number of pictures shown, of the photo stories that exist."""
         wanted = select(GALLERIES.c.id, GALLERIES.c.pictures)
         return {row["id"]: row["pictures"] for row in self._select_in(wanted, GALLERIES.c.id, ids)}
 
     def pictures(self, id: str, *, dropped: bool = False) -> list[StoredPicture]:
-        """The pictures of a photo story in order; with ``dropped``, those left out too, at the end."""
+        """Return the pictures of a photo story in order; with ``dropped``, hidden ones are included at the end."""
         wanted = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id).order_by(GALLERY_PICTURES.c.number)
         rows = [dict(row) for row in self._mappings(wanted)]
         return gallery_rows.stored_pictures(rows, dropped)
 
     def picture_urls(self, ids: Collection[str]) -> set[str]:
-        """The addresses of the pictures that these photo stories show."""
+        """Return the URLs of the pictures that these photo stories show."""
         shown = select(GALLERY_PICTURES.c.url).where(GALLERY_PICTURES.c.dropped.is_(None))
         return {row["url"] for row in self._select_in(shown, GALLERY_PICTURES.c.gallery_id, ids)}
 
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
-        """Those that lack pages, the latest visited first."""
+        """Return photo stories with missing pages, the most recently visited first."""
         wanted = _joined().where(GALLERIES.c.complete.is_(False)).order_by(GALLERIES.c.visited.desc(), GALLERIES.c.id).limit(limit)
         return list(map(gallery_rows.gallery_of, self._mappings(wanted)))
 
     def wall(self, which: WallFilter) -> WallPage:
-        """Photo stories with pictures, one of each story (its head), by score or by time."""
+        """Return a page of photo stories with pictures, one per story (its head), by score or by time."""
         with self._read() as connection:
             limit = max(1, which.limit)
             rows = with_articles(connection, _page(which).limit(limit + 1))
@@ -207,7 +207,7 @@ def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]
 
 
 def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, Any] | None, grown: bool, now: datetime) -> None:
-    """The row of ``galleries`` and, where it grew, its pictures."""
+    """Write the row of ``galleries`` and, if the story has ``grown``, its pictures."""
     values = gallery_rows.written(kept, gallery, grown, now)
     if kept is None:
         connection.execute(insert(GALLERIES), {"id": id, **values})
@@ -225,7 +225,7 @@ def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, An
 
 
 def _follow(connection: Connection, id: str) -> None:
-    """Work out what a story's pictures decide: its number of pictures, the article's text and first pictures, its moment."""
+    """Update what depends on a story's pictures: their number, the article's text and first pictures, its moment."""
     shown = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.dropped.is_(None))
     rows = [dict(row) for row in connection.execute(shown.order_by(GALLERY_PICTURES.c.number)).mappings()]
     own = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
@@ -235,7 +235,7 @@ def _follow(connection: Connection, id: str) -> None:
 
 
 def _part(connection: Connection, id: str, now: datetime) -> None:
-    """Take a story's folds apart that its pictures no longer bear out."""
+    """Undo the folds of a story that its pictures no longer support."""
     old = _story_of(connection, id)
     left = gallery_folding.part_galleries(connection, id)
     if left:

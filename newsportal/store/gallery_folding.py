@@ -1,9 +1,9 @@
-"""By what photo stories are found that may be one, which of those found it is, and when one is parted again.
+"""Folding of photo stories: candidate search, the decision, and undoing a fold when the evidence changes.
 
-Stories are looked for by what they share: words of title and first sentence, addresses of pictures, quarters of their prints (two prints
-that differ in three bits of 64 have a quarter in common). ``dedup.photo_stories`` decides. A fold is judged by what is known at the time:
-of a story whose pages failed one picture may be known, and words alone decided; a picture that two stories share may turn out to be an
-advertisement. So when the pictures of a story change, its folds are judged again. What an editor folded stays.
+Candidates share keys: words of title and first sentence, URLs of pictures, quarters of their perceptual hashes (two hashes that differ in 3
+of 64 bits have a quarter in common). ``dedup.photo_stories`` decides. A fold is based on incomplete data: if pages failed, perhaps only one
+picture is known and the words alone decided; a shared picture may turn out to be an advertisement. So the folds of a story are judged again
+when its pictures change. Folds by editors are permanent.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from newsportal.store.gallery_tables import GALLERIES, GALLERY_KEYS, GALLERY_LAB
 from newsportal.store.tables import ARTICLES, STORIES, TOPICS, UNFOLDED
 
 SPAN: Final = timedelta(days=30)
-"""Stories whose moments lie further apart are not compared: anniversaries tell the same anew. The paper names no time."""
+"""Stories further apart in time are not compared: anniversaries repeat the same report. The paper gives no limit."""
 
-MOST_KEYED: Final = 24  # pictures of a story by which it is looked for, the first ones
-COMMON: Final = 2000  # a word or picture that so many stories of the time have finds none: it would find too many
+MOST_KEYED: Final = 24  # maximum number of pictures of a story, from the first, that yield keys
+COMMON: Final = 2000  # a word or picture shared by more stories of the period is ignored: it would match too many
 JUDGED: Final = ("same-pictures", "same-words")
-"""The reasons of ``dedup.photo_stories``: folds that were made by its rule. What an editor folded stays."""
+"""Reasons given by ``dedup.photo_stories``: folds that may be undone. Folds by editors are permanent."""
 
 MOST_COMPARED: Final = 40
-"""Stories that are compared with a new one: those that share most of its words, and those that share most of its pictures."""
+"""Maximum number of candidates: those that share most words, plus those that share most pictures."""
 
 
 def photo_story(row: Mapping[str, Any], images: Sequence[Image]) -> PhotoStory:
-    """A photo story as it is compared: ``title``, its own ``text``, and the text ``told`` with its captions."""
+    """Return a photo story in the form compared: ``title``, its own ``text``, and the article's text (``told``), which has the captions."""
     words = unit_vector(row["title"], row["text"] or row["told"])
     return PhotoStory(row["id"], row["title"], words, pictures_of(images))
 
@@ -51,7 +51,7 @@ def word_keys(story: PhotoStory) -> list[int]:
 
 
 def picture_keys(pictures: Sequence[ComparedPicture]) -> list[int]:
-    """By the address, and by each quarter of the print with its place."""
+    """Return keys of pictures: the URL, and each quarter of the perceptual hash with its position."""
     keys = []
     for picture in pictures[:MOST_KEYED]:
         keys.append(_key(f"picture {picture.address}"))
@@ -61,7 +61,7 @@ def picture_keys(pictures: Sequence[ComparedPicture]) -> list[int]:
 
 
 def _key(of: str) -> int:
-    """A hash of 63 bits: any database keeps it as a whole number."""
+    """Return a 63-bit hash, which every database can store as an integer."""
     return int.from_bytes(blake2b(of.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
@@ -69,9 +69,9 @@ COLUMNS: Final = (ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.title, ARTICLES
 
 
 def fold_gallery(connection: Connection, id: str) -> Fold | None:
-    """Look whether the photo story ``id``, just written, is another's repeat, and fold it; figures and ranks are the caller's.
+    """Fold the photo story ``id``, just written, if it repeats another; the caller updates figures and scores.
 
-    Only one that is alone in its story is folded, and never into a story that an editor took it out of. Answers what it was folded into.
+    Only a photo story that is alone in its story is folded, and never into one that an editor took it out of. Return the fold, or ``None``.
     """
     row = _row(connection, id)
     story = photo_story(row, _pictures(connection, [id]).get(id, ()))
@@ -85,12 +85,12 @@ def fold_gallery(connection: Connection, id: str) -> Fold | None:
     found = _repeated(connection, row, story) if len(members) == 1 else None
     if found is not None:
         connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(story_id=found.story_id, **fold_columns(found)))
-        refresh(connection, row["story_id"])  # it is empty now
+        refresh(connection, row["story_id"])  # the old story is empty now
     return found
 
 
 def _is_one(connection: Connection, id: str, other: str) -> bool:
-    """Whether two stored photo stories are one, by what is known of them now."""
+    """Return whether two stored photo stories are the same, by their current content."""
     images = _pictures(connection, [id, other])
     one, two = (photo_story(_row(connection, name), images.get(name, ())) for name in (id, other))
     return compare(one, two, connection.get_execution_options().get("cosine")) is not None
@@ -112,7 +112,7 @@ def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[I
 
 
 def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory) -> Fold | None:
-    """The stored story that is most like this one, if one is."""
+    """Return the stored story most similar to this one, or ``None`` if none is similar enough."""
     near = {*_sharing(connection, word_keys(story), row), *_sharing(connection, picture_keys(story.pictures), row)}
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
     images = _pictures(connection, near)
@@ -131,7 +131,7 @@ def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory)
 
 
 def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]) -> list[str]:
-    """The stories of the time that share most of ``keys``, common ones left out."""
+    """Return the stories of the period that share most of ``keys``, ignoring common keys."""
     counts = Counter[str]()
     of_the_time = GALLERY_KEYS.c.moment.between(shifted(row["moment"], -SPAN), shifted(row["moment"], SPAN))
     for chunk in chunks(sorted(set(keys))):
@@ -144,9 +144,9 @@ def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]
 
 
 def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
-    """Take apart what the pictures of ``id``, as they are now, do not join any more; what leaves may be folded elsewhere.
+    """Undo the folds that the current pictures of ``id`` no longer support; separated stories may be folded elsewhere.
 
-    Answers the photo stories that left their story; figures and ranks of all stories concerned are the caller's.
+    Return the photo stories that left their story; the caller updates figures and scores of all stories concerned.
     """
     story = select(ARTICLES.c.story_id).where(ARTICLES.c.id == id).scalar_subquery()
     links = connection.execute(select(ARTICLES.c.id, ARTICLES.c.fold_of, ARTICLES.c.fold_reason).where(ARTICLES.c.story_id == story)).all()
@@ -159,20 +159,20 @@ def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
 
 
 def _leave(connection: Connection, child: str, links: Sequence[Any]) -> list[str]:
-    """Found a story on ``child``, and take what repeats it along."""
+    """Create a story for ``child``, and move its reposts along."""
     row = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == child)).mappings().one())
     topics = connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == child)).all()
     story_id = new_story(connection, row, topics)
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == child).values(story_id=story_id, **fold_columns(None)))
     moved = [child]
-    for one in moved:  # grows meanwhile: what repeats that leaves, too
+    for one in moved:  # grows during the loop: reposts of reposts are moved, too
         moved += [link.id for link in links if link.fold_of == one and link.id not in moved]
     connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(moved[1:])).values(story_id=story_id))
     return moved
 
 
 def label_gallery(connection: Connection, id: str) -> None:
-    """Put the photo story ``id`` up under what it is labelled with now, with what the wall is ordered by; nothing for other articles."""
+    """List the photo story ``id`` under its current labels, with the wall's sort keys; do nothing for other articles."""
     order = connection.execute(select(GALLERIES.c.score, GALLERIES.c.moment).where(GALLERIES.c.id == id)).first()
     if order is None:
         return
@@ -185,7 +185,7 @@ def label_gallery(connection: Connection, id: str) -> None:
 
 
 def refresh_galleries(connection: Connection, story_id: str) -> None:
-    """After a change of a story's photo stories: its figures, and the score of each of them."""
+    """Update a story's figures and the score of each of its photo stories."""
     refresh(connection, story_id)
     sites = connection.scalar(select(STORIES.c.sites).where(STORIES.c.id == story_id)) or 1
     members = select(GALLERIES).join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id).where(ARTICLES.c.story_id == story_id)

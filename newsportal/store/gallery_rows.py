@@ -1,4 +1,4 @@
-"""Between photo stories and rows, and what a visit, a fold or a dropped picture changes about them. Pure."""
+"""Conversion between photo stories and rows, and the changes caused by a visit, a fold or a hidden picture. Pure functions."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from newsportal.store.columns import build, name_id, storable, to_json
 from newsportal.store.corrections import uncorrected_columns
 from newsportal.store.gallery_tables import PRINT_CHARS, SLUG_CHARS, StoredGallery, StoredPicture
 
-WALL_ORDERS: Final = {"ranked": "score", "newest": "moment"}  # Order of the wall → what photo stories are sorted by, the largest first
+WALL_ORDERS: Final = {"ranked": "score", "newest": "moment"}  # order of the wall → sort key of photo stories, descending
 WALL_KINDS: Final = ("topic", "source", "category")
-"""What narrows the wall, rarest first: the first one given is read from the index in order, the others are looked up."""
+"""Filters of the wall, rarest first: the first one given is read from the index in order, the others are looked up."""
 
 MAX_TEXT: Final = 200_000
-"""Characters of captions and text that are the article's text: what the search finds and lists show. All captions are kept."""
+"""Maximum characters of captions and text in the article's text, for search and lists. All captions are kept."""
 
-SHOWN_IN_LISTS: Final = 3  # pictures that stand in the article's own row, which every list reads: the cover and two more
+SHOWN_IN_LISTS: Final = 3  # pictures stored in the article's row, which every list reads: the cover and two more
 
 
 def page_of(plain: Mapping[str, Any]) -> GalleryPage:
-    """A page as it was kept in JSON; what a later version added is left out."""
+    """Build a page from its JSON; fields of a later version are ignored."""
     return build(
         GalleryPage, plain, published=datetime.fromisoformat, images=lambda images: tuple(build(Image, image) for image in images),
         pages=tuple,
@@ -36,8 +36,8 @@ def page_of(plain: Mapping[str, Any]) -> GalleryPage:
 def picture_rows(
     gallery_id: str, gallery: Gallery, left: Mapping[str, str], words: Mapping[str, str] = MappingProxyType({})
 ) -> list[dict[str, Any]]:
-    """The pictures of a story in order, each address once; ``left``: hashes of addresses that the store leaves out, and why; ``words``:
-    hashes → what editors say in place of captions."""
+    """Return the rows of a story's pictures in order, each URL once; ``left``: hash of a URL → reason why the picture is hidden; ``words``:
+    hash of a URL → editor's caption."""
     pictures: dict[str, Image] = {}
     for image in gallery.images:
         pictures.setdefault(name_id(image.url), image)
@@ -54,13 +54,13 @@ def slug(reason: str | None) -> str | None:
 
 
 def caption_of(row: Mapping[Any, Any]) -> str | None:
-    """What stands beneath a picture: an editor's word before its page's."""
+    """Return the caption of a picture: the editor's, or the page's."""
     said: str | None = row.get("said")
     return row["caption"] if said is None else said or None
 
 
 def recaptioned(row: Mapping[str, Any], said: str | None) -> str | None:
-    """The column ``said`` of a picture once an editor has spoken; what its page says anyway is none of his words."""
+    """Return the column ``said`` for an editor's caption; ``None`` if it equals the page's."""
     if said is None or " ".join(said.split()) == " ".join((row["caption"] or "").split()):
         return None
     return storable(said).strip()
@@ -71,7 +71,7 @@ def image_of(row: Mapping[Any, Any]) -> Image:
 
 
 def stored_pictures(rows: Sequence[Mapping[str, Any]], dropped: bool) -> list[StoredPicture]:
-    """The pictures of a story, those left out behind the others if they are asked for."""
+    """Return the pictures of a story, hidden ones at the end if ``dropped``."""
     shown = [row for row in rows if row["dropped"] is None]
     left = [row for row in rows if row["dropped"] is not None] if dropped else []
     return [
@@ -81,11 +81,11 @@ def stored_pictures(rows: Sequence[Mapping[str, Any]], dropped: bool) -> list[St
 
 
 SHARED: Final = frozenset(one.name for one in fields(Gallery)) - {"images", "pages"}
-"""Fields that a photo story has as its article has them."""
+"""Fields that ``Gallery`` shares with its ``Article``."""
 
 
 def article_of(gallery: Gallery) -> Article:
-    """The photo story as lists and the search see it."""
+    """Return the photo story as an article, for lists and search."""
     shared = {one.name: getattr(gallery, one.name) for one in fields(Article) if one.name in SHARED}
     derived = {
         "text": "", "published": gallery.published or gallery.link.published, "author": gallery.author or gallery.link.author,
@@ -96,7 +96,7 @@ def article_of(gallery: Gallery) -> Article:
 
 
 def state(gallery: Gallery) -> dict[str, Any]:
-    """The columns that a visit fills."""
+    """Return the columns that a visit fills."""
     return {
         "complete": gallery.complete, "pages": len(gallery.pages) or 1, "total": gallery.total, "missing": list(gallery.missing),
         "failure": storable(gallery.failure) if gallery.failure else None, "weight": gallery.weight,
@@ -105,22 +105,22 @@ def state(gallery: Gallery) -> dict[str, Any]:
 
 
 def gallery_of(row: Mapping[Any, Any]) -> StoredGallery:
-    """A row of ``galleries`` with its article's identity."""
+    """Build a photo story from a row of ``galleries`` with its article's identity."""
     return build(StoredGallery, row, missing=tuple, addresses=tuple)
 
 
-PAGES_KEPT: Final = timedelta(days=60)  # pages of stories that never became complete are kept so long
+PAGES_KEPT: Final = timedelta(days=60)  # how long pages of incomplete stories are kept
 
 
 def identity_of(gallery: Gallery) -> str:
-    """What a photo story is known by. Raises ``StoreError`` where nobody said."""
+    """Return the identity of a photo story. Raises ``StoreError`` if it has none."""
     if gallery.identity is None:
         raise StoreError(f"{gallery.url}: a photo story without an identity cannot be stored")
     return storable(gallery.identity)
 
 
 def is_fuller(kept: Mapping[str, Any] | None, gallery: Gallery, captions: Callable[[], Iterable[Any]]) -> bool:
-    """Whether a visit says more than is ``kept``, or (both complete) something else. ``captions`` reads (name, caption) of its pictures."""
+    """Return whether a visit adds to ``kept``, or (both complete) differs from it. ``captions`` reads (name, caption) of its pictures."""
     if kept is None:
         return True
     if gallery.complete != kept["complete"]:
@@ -133,7 +133,7 @@ def is_fuller(kept: Mapping[str, Any] | None, gallery: Gallery, captions: Callab
 
 
 def written(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: datetime) -> dict[str, Any]:
-    """The columns of ``galleries`` that a visit writes; none where it says nothing of a complete story."""
+    """Return the columns of ``galleries`` that a visit writes; empty if it adds nothing to a complete story."""
     if kept is None:
         return {**state(gallery), "pictures": 0, "score": 0.0, "moment": now, "visited": now, "vain": 0}
     if grown:
@@ -144,13 +144,13 @@ def written(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: 
 
 
 def in_vain(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
-    """The visits in a row that brought nothing, this one included."""
+    """Return the number of consecutive visits without result, including this one."""
     return 0 if grown or gallery.complete or kept is None or kept["complete"] else int(kept["vain"]) + 1
 
 
 def revised(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
-    """The columns of a ``known`` article that a later visit changes; what it does not say stays. An article of another source is a
-    photo story from now on."""
+    """Return the columns of a ``known`` article that a later visit changes; missing values are kept. An article of another source becomes a
+    photo story."""
     new = {key: value for key, value in content_of(article).items() if value is not None and key not in ("text", "images")}
     derived = revised_category(known, category_of(article)) | keywords_of(article)
     new = uncorrected_columns(known, new)
@@ -159,8 +159,8 @@ def revised(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
 
 
 def followed(own: str, shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The columns of the article that the story's pictures decide: its text (``own``: the story's without captions), and its first
-    pictures. ``shown``: rows of pictures in order."""
+    """Return the article's columns that depend on the story's pictures: its text (``own``: without captions), and its first pictures.
+    ``shown``: rows of pictures in order."""
     parts = (own, *map(caption_of, shown))
     lines = dict.fromkeys(line for part in parts if part for line in map(str.strip, part.splitlines()) if line)
     text = "\n".join(lines)[:MAX_TEXT]

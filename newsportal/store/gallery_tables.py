@@ -1,7 +1,7 @@
-"""The tables of photo stories, and what is read from them.
+"""Tables and dataclasses of photo stories.
 
-A photo story is an article, too: its text is its captions, so lists, topics, search and export know it as they know any other. What is
-here is what only photo stories have.
+A photo story is also an article whose text consists of the captions, so lists, topics, search and export need no special case. This module
+has only what is specific to photo stories.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from newsportal.items import Image
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment
 from newsportal.store.results import StoredArticle
 
-PRINT_CHARS: Final = 16  # a perceptual hash (``items.Image.print``)
-SLUG_CHARS: Final = 64  # reasons for which a picture is left out
+PRINT_CHARS: Final = 16  # length of a perceptual hash (``items.Image.print``)
+SLUG_CHARS: Final = 64  # length of the reason why a picture is hidden
 
 GalleryOutcome = Literal["stored", "folded", "grown", "same"]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedGallery:
-    """The answer of ``save``. ``stored``: new; ``folded``: new, and part of another's story; ``grown``: known, and fuller now.
+    """Result of ``save``. ``stored``: new; ``folded``: new, folded into another story; ``grown``: known, with new content.
 
-    ``vain``: visits in a row, this one included, that brought nothing to a story that is not complete.
+    ``vain``: consecutive visits, including this one, that added nothing to an incomplete story.
     """
 
     outcome: GalleryOutcome
@@ -38,10 +38,10 @@ class SavedGallery:
 
 @dataclass(frozen=True, slots=True)
 class StoredGallery:
-    """What is known of a photo story; its title, text and topics are its article's (``id``).
+    """A stored photo story; its title, text and topics are those of its article (``id``).
 
-    ``score`` is what it is ranked by (``newsportal.recommend.score``). ``pictures`` counts those shown, ``pages`` those read. ``missing``
-    are numbers of pages, ``failure`` why they are missing; ``vain``: visits in a row that brought nothing; ``addresses``: of its pages.
+    ``score`` is the sort key of the wall (``newsportal.recommend.score``). ``pictures`` counts those shown, ``pages`` those read.
+    ``missing``: numbers of missing pages, ``failure``: the reason; ``vain``: consecutive visits without result; ``addresses``: page URLs.
     """
 
     id: str
@@ -61,8 +61,8 @@ class StoredGallery:
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """A picture of a photo story. ``place`` counts from 1 among those shown, those left out count on behind them; ``dropped``: why it is
-    not shown (a slug), else ``None``. ``said``: its caption is an editor's; ``page_caption``: what its page says."""
+    """A picture of a photo story. ``place`` counts from 1 over the pictures shown, then the hidden ones; ``dropped``: reason why it is
+    hidden (a slug), else ``None``. ``said``: its caption is an editor's; ``page_caption``: the page's caption."""
 
     place: int
     image: Image
@@ -72,14 +72,14 @@ class StoredPicture:
 
 
 LEFT_ALONE: Final = timedelta(hours=6)
-"""So long a link that led to no photo story is not followed again: a page may be put up, or get its pictures, after its link. Chosen."""
+"""How long a link that was refused is not fetched again: a page or its pictures may be published after its link. Chosen, not measured."""
 
 WallOrder = Literal["ranked", "newest"]
 
 
 @dataclass(frozen=True, slots=True)
 class WallFilter:
-    """Which photo stories; every field narrows. ``before`` is a cursor from ``WallPage.next``."""
+    """Selection of photo stories; every field narrows it. ``before`` is a cursor from ``WallPage.next``."""
 
     topic: str | None = None
     category: str | None = None
@@ -91,8 +91,8 @@ class WallFilter:
 
 @dataclass(frozen=True, slots=True)
 class WallStory:
-    """A photo story on the wall: its article (the text cut to 300 characters; ``images`` its first pictures), what is known of the
-    story, and how often and on how many sites it was found."""
+    """A photo story on the wall: its article (text cut to 300 characters; ``images``: the first pictures), its gallery, and the numbers of
+    versions and sites of its story."""
 
     article: StoredArticle
     gallery: StoredGallery
@@ -140,8 +140,8 @@ GALLERY_PAGES = Table(
     Column("seen", Moment, nullable=False, index=True),
     Column("said", JSON, nullable=False),
 )
-"""Pages of stories that are not complete, as they were read. ``gallery`` is the hash of the story's identity (it may not be stored yet),
-``page`` of the page's address, ``said`` an ``items.GalleryPage``."""
+"""Pages read of incomplete stories. ``gallery`` is the hash of the story's identity (which may not be stored yet), ``page`` that of the
+page's URL, ``said`` an ``items.GalleryPage``."""
 
 REFUSED_GALLERIES = Table(
     "gallery_refused",
@@ -150,7 +150,7 @@ REFUSED_GALLERIES = Table(
     Column("reason", String(SLUG_CHARS), nullable=False),
     Column("seen", Moment, nullable=False, index=True),
 )
-"""Links of index pages that led to no photo story, and why: they are left alone for six hours. ``name`` is the hash of the identity."""
+"""Links of index pages that are not photo stories, with the reason; not fetched again for six hours. ``name``: hash of the identity."""
 
 GALLERY_PICTURES = Table(
     "gallery_pictures",
@@ -170,8 +170,8 @@ GALLERY_PICTURES = Table(
     Index(None, "name"),
     Index(None, "print"),
 )
-"""The pictures of a story by ``number``, those left out among them (``dropped``: why). ``name`` is the hash of ``url``,
-``said`` what an editor says in place of ``caption`` (empty: nothing)."""
+"""Pictures of a story by ``number``, including hidden ones (``dropped``: reason). ``name`` is the hash of ``url``, ``said`` an editor's
+replacement of ``caption`` (empty: none)."""
 
 GALLERY_LABELS = Table(
     "gallery_labels",
@@ -184,7 +184,7 @@ GALLERY_LABELS = Table(
     Index(None, "kind", "value", "score", "gallery_id"),
     Index(None, "kind", "value", "moment", "gallery_id"),
 )
-"""Every topic, category and source of a photo story: the wall of a topic is read in order from an index."""
+"""Topics, category and source of each photo story: the wall of a topic is read in order from an index."""
 
 GALLERY_WORDS = Table(
     "gallery_words",
@@ -192,7 +192,7 @@ GALLERY_WORDS = Table(
     Column("gallery_id", String(ID_CHARS), ForeignKey("galleries.id"), primary_key=True),
     Column("words", JSON, nullable=False),
 )
-"""The words of a story's title and first sentence, as a vector of length 1 (``dedup.cosine``)."""
+"""Words of a story's title and first sentence, as a unit vector (``dedup.cosine``)."""
 
 GALLERY_KEYS = Table(
     "gallery_keys",
@@ -203,4 +203,4 @@ GALLERY_KEYS = Table(
     Index(None, "key", "moment"),
     Index(None, "gallery_id"),
 )
-"""By what stories are found that may be one: hashes of words, of pictures' addresses, and of parts of their prints."""
+"""Keys for finding candidates of a fold: hashes of words, of picture URLs, and of quarters of perceptual hashes."""

@@ -1,4 +1,4 @@
-"""Labelled texts: the tables, what is read from them, and those that are brought, kept in a file until the last has come."""
+"""Tables and dataclasses of labelled texts, and a temporary file for texts being added."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, Moment, id
 from newsportal.store.columns import name as looked_up
 
 LabelSource = Literal["from-store", "imported", "editor"]
-"""Whence a label is: the category of the source an article came from, a file, or a person who looked at the article."""
+"""Origin of a label: the category of the article's source, a file, or an editor."""
 
 RANKS: Final[Mapping[LabelSource, int]] = MappingProxyType({"from-store": 0, "imported": 1, "editor": 2})
-"""A label gives way to one of the same or a higher rank."""
+"""A label may be replaced by one of the same or a higher rank."""
 
-CATEGORIES: Final = "categories"  # The corpus whose active model gives articles their category; what commands mean when none is named
+CATEGORIES: Final = "categories"  # the corpus whose active model classifies articles; default of commands
 
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """A text with its label, as a file or the store brings it. ``article_id``: it is a stored article, whose text is read from there;
-    ``name`` is what the file called it."""
+    """A text with its label, from a file or the store. ``article_id``: the stored article that holds the text; ``name``: in the file."""
 
     label: str
     text: str = field(default="", repr=False)
@@ -40,13 +39,13 @@ class NewDocument:
 
     @property
     def id(self) -> str:
-        """What it is known by in its corpus: the article's id, else the hash of title and text."""
+        """Identifier within the corpus: the article's id, or the hash of title and text."""
         return self.article_id or content_id(f"{self.title}\n{self.text}")
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label that a document has or had. ``None``: an editor took the document out of the corpus."""
+    """A current or former label of a document. ``None``: an editor excluded the document."""
 
     label: str | None
     source: LabelSource
@@ -56,7 +55,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A labelled document. ``number`` counts its labels from 1; ``story_id`` and ``site`` are those of a stored article."""
+    """A labelled document. ``number`` counts its labels from 1; ``story_id`` and ``site`` belong to a stored article."""
 
     id: str
     label: Label
@@ -71,10 +70,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What ``add`` did with the documents it was given; the counts add up to them.
+    """Result of ``add``; the counts sum up to the number of documents.
 
-    ``relabelled``: known, and the label was changed; ``kept``: known under another label of a higher rank, which stays; ``same``: known
-    under this label; ``repeated``: twice in this call; ``contradicted``: twice in this call under different labels, the first stays.
+    ``relabelled``: known, with a changed label; ``kept``: known, with a label of a higher rank, which stays; ``same``: known with this
+    label; ``repeated``: repeated within this call; ``contradicted``: repeated with different labels, the first is used.
     """
 
     added: int = 0
@@ -87,7 +86,7 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Documents of one label: how many, whence, and when the first and the last label was given."""
+    """Statistics of one label: documents, origins, and the times of the first and last label."""
 
     label: str
     documents: int
@@ -118,11 +117,11 @@ CORPORA = Table(
     Column("note", LONG_TEXT, nullable=False),
     Column("active", Integer),
 )
-"""``id`` is the hash of ``name``; ``active`` the version of the model in use."""
+"""``id``: hash of ``name``; ``active``: version of the model in use."""
 
 
 def _label() -> list[Column[Any]]:
-    """A label that a document has (``labelled``) or had (``former_labels``); none: an editor left the document out."""
+    """Return the columns of a label (``labelled``) or a former one (``former_labels``); NULL: excluded by an editor."""
     return [
         Column("label", String(NAME_CHARS)),
         Column("label_source", String(16), nullable=False),
@@ -136,7 +135,7 @@ LABELLED = Table(
     METADATA,
     id_column("corpus_id", ForeignKey("corpora.id"), primary_key=True),
     id_column("id", primary_key=True),
-    id_column("article_id"),  # no foreign key: an article may go although somebody labelled it
+    id_column("article_id"),  # no foreign key: a labelled article may be deleted
     Column("name", LONG_TEXT),
     Column("title", LONG_TEXT),
     Column("text", LONG_TEXT),
@@ -145,7 +144,7 @@ LABELLED = Table(
     Index(None, "corpus_id", "label"),
     Index(None, "article_id"),
 )
-"""Texts that classifiers learn from. A stored article has its title and text in ``articles`` alone."""
+"""Texts for training classifiers. The title and text of a stored article are only in ``articles``."""
 
 FORMER_LABELS = Table(
     "former_labels",
@@ -158,7 +157,7 @@ FORMER_LABELS = Table(
 
 
 def corpus_id(connection: Connection, name: str) -> str:
-    """The id of a corpus. Raises ``StoreError`` that lists those there are."""
+    """Return the id of a corpus. Raises ``StoreError``, which lists the existing ones."""
     id = content_id(looked_up(name))
     if connection.scalar(select(CORPORA.c.id).where(CORPORA.c.id == id)):
         return id
@@ -168,7 +167,7 @@ def corpus_id(connection: Connection, name: str) -> str:
 
 @contextmanager
 def spooled(documents: Iterable[NewDocument]) -> Iterator[Iterator[NewDocument]]:
-    """``documents``, when all of them have been read. What they raise on the way comes through; ``StoreUnavailable``: no room for them."""
+    """Copy all ``documents`` to a temporary file, and yield an iterator over it. Raises ``StoreUnavailable`` if the disk is full."""
     try:
         with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
             rows = ((one.label, one.text, one.title, one.name, one.article_id) for one in documents)

@@ -1,4 +1,4 @@
-"""Rows of the table of links: how they come in, move from state to state, and go. Every function runs inside the caller's transaction."""
+"""Rows of the link table: insertion, state transitions and deletion. Every function runs inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from newsportal.store.columns import name, storable
 from newsportal.store.dialects import chunks
 from newsportal.store.link_tables import ASIDE, DONE, HELD, HOSTS, LATER, LEASED, LINES, LINKS, OVER, WAITING, Moments, Task, Terms
 
-SLICE: Final = 500  # rows that are forgotten in one transaction: some hundredths of a second in which the others wait
-SUSPECT_TRIES: Final = 2  # workers that died with a row until it is handed out alone. The first death is bad luck: a worker has many.
+SLICE: Final = 500  # rows deleted in one transaction: some hundredths of a second in which other writers wait
+SUSPECT_TRIES: Final = 2  # died workers after which a request is leased on its own. One death may be bad luck: a worker has many requests.
 
-Line = tuple[str, str]  # A host and a queue
+Line = tuple[str, str]  # host and queue
 
 
 class Row(NamedTuple):
@@ -60,7 +60,7 @@ _BEHIND = select(*ROW, _PLACE).where(*_OF_LANES, LINKS.c.state == "behind").subq
 LANE_ROWS = union_all(
     select(*ROW).where(*_OF_LANES, LINKS.c.state.in_(["ready", LEASED])),
     select(*(_BEHIND.c[name] for name in Row._fields)).where(_BEHIND.c.place == 1),
-)  # those that are had or may be had, and the next of each lane
+)  # rows that are leased or ready, and the next row of each lane
 TOP = (
     select(func.min(LINKS.c.precedence))
     .where(LINKS.c.queue == bindparam("b_queue"), LINKS.c.state == "ready", LINKS.c.host == bindparam("b_host"))
@@ -78,7 +78,7 @@ HOST = select(HOSTS.c.holder, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted
 
 @dataclass(slots=True)
 class Turn:
-    """One transaction on the table of links, of ``queue`` and ``worker`` (0: none)."""
+    """One transaction on the link table, for ``queue`` and ``worker`` (0: none)."""
 
     connection: Connection
     now: Moments
@@ -97,10 +97,10 @@ class Turn:
     def wall(self) -> float:
         return self.now.wall
 
-    # into the table
+    # insertion
 
     def add(self, tasks: Iterable[Task]) -> set[str]:
-        """Let tasks wait; answers the ids taken in: none that wait, are leased, set aside or were seen. What is over waits again."""
+        """Add tasks, and return the ids added. Tasks that are waiting, leased, set aside or seen are skipped; finished ones wait again."""
         wanted = {task.id: task for task in tasks}
         there = {row.id: row for row in self.rows(wanted)}
         numbers = {task.id: number_of(task.seen) for task in wanted.values() if task.seen is not None}
@@ -123,7 +123,7 @@ class Turn:
             }  # fmt: skip
             if row is None:
                 fresh.append(values)
-            else:  # it was over, and waits again, for another request perhaps
+            else:  # finished before: it waits again, perhaps with another request
                 again = {**values, "reason": None, "since": None, "worker": None}
                 self.connection.execute(update(LINKS).where(LINKS.c.number == row.number).values(again))
             self._count(values["host"], self.queue, values["lane"], values["state"], 1)
@@ -133,11 +133,11 @@ class Turn:
         return entered
 
     def rows(self, ids: Iterable[str], *, anywhere: bool = False) -> list[Row]:
-        """Rows of this queue by id (``anywhere``: of all queues); those that are not there are left out."""
+        """Return rows of this queue by id (``anywhere``: of all queues); missing ones are omitted."""
         found = rows_of(self.connection, ids)
         return found if anywhere else [row for row in found if row.queue == self.queue]
 
-    # from state to state
+    # state transitions
 
     def move(self, rows: Collection[Row], state: str, *, worker: int | None = None, since: float | None = None, **also: Any) -> None:
         """Change the state of rows, and the columns in ``also``."""
@@ -145,12 +145,12 @@ class Turn:
         for some in chunks([row.number for row in rows]):
             self.connection.execute(MOVE.values(**also) if also else MOVE, {"numbers": some, **values})
         for row in rows:
-            lane = None if (row.state, state) == ("ready", LEASED) else row.lane  # nothing else of its lane is ready
+            lane = None if (row.state, state) == ("ready", LEASED) else row.lane  # nothing else in its lane is ready
             self._count(row.host, row.queue, lane, row.state, -1)
             self._count(row.host, row.queue, lane, state, 1)
 
     def give_back(self, rows: Iterable[Row], at: float | None = None, **also: Any) -> None:
-        """Let rows that were leased, set aside or due wait again, at their old places. ``at``: not before."""
+        """Return leased, set aside or due rows to the queue, with their old priority. ``at``: earliest time."""
         if at is not None and at > self.wall:
             self.move(list(rows), LATER, not_before=at, **also)
             return
@@ -171,7 +171,7 @@ class Turn:
         self.move(rows, state, body="", reason=None if reason is None else storable(reason), not_before=None)
 
     def fail(self, row: Row, reason: str, at: float | None) -> None:
-        """It failed in passing, and waits until ``at``."""
+        """Record a temporary failure; the row waits until ``at``."""
         self.give_back([row], at, reason=storable(reason), failures=row.failures + (at is not None))
 
     def remove(self, rows: Collection[Row]) -> None:
@@ -181,23 +181,23 @@ class Turn:
             self._count(row.host, row.queue, row.lane, row.state, -1)
 
     def wake(self, limit: int) -> None:
-        """Let rows wait whose time has come."""
+        """Return rows to the queue whose ``not_before`` has passed."""
         self.give_back(self._select(DUE, {"q": self.queue, "until": self.wall, "most": limit}), not_before=None)
 
     def clear(self) -> int:
-        """Forget some of what waits; answers how many."""
+        """Delete some of the waiting rows, and return their number."""
         asked = select(*ROW).where(LINKS.c.queue == self.queue, LINKS.c.state.in_((*WAITING, LATER, HELD))).limit(SLICE)
         rows = self._select(asked)
         self.remove(rows)
         return len(rows)
 
     def forget_seen(self) -> None:
-        """What was pushed and never fetched must not count as seen."""
+        """Remove fingerprints, so that requests pushed but never fetched do not count as seen."""
         of_queue = LINKS.c.queue == self.queue
         self.connection.execute(delete(LINKS).where(of_queue, LINKS.c.state == DONE))
         self.connection.execute(update(LINKS).where(of_queue, LINKS.c.seen.is_not(None)).values(seen=None))
 
-    # what stands beside the rows
+    # derived tables
 
     def _count(self, host: str, queue: str, lane: str | None, state: str, by: int) -> None:
         if state in WAITING:
@@ -207,7 +207,7 @@ class Turn:
             self._lanes[queue, lane] = None
 
     def settle(self) -> None:
-        """Let the next row of each lane come forward, and write the figures of the hosts."""
+        """Make the next row of each lane ready, and write the counts of the hosts."""
         self._advance()
         shrunk = list[dict[str, Any]]()
         for (host, queue), waiting in self._waiting.items():
@@ -226,7 +226,7 @@ class Turn:
         self._ready.clear()
 
     def _advance(self) -> None:
-        """Of a lane the most urgent row is ready, or one is in flight."""
+        """Make the most urgent row of each lane ready, unless one is leased."""
         lanes, rows = defaultdict[str, list[str]](list), defaultdict[tuple[str, str | None], list[Row]](list)
         for queue, lane in self._lanes:
             lanes[queue].append(lane)
@@ -237,7 +237,7 @@ class Turn:
         behind, ready = list[Row](), list[Row]()
         for found in rows.values():
             urgent = sorted((row for row in found if row.state != LEASED), key=lambda row: (row.precedence, row.number))
-            first = urgent[:1] if len(urgent) == len(found) else []  # else one is in flight
+            first = urgent[:1] if len(urgent) == len(found) else []  # otherwise one is leased
             ready += [row for row in first if row.state == "behind"]
             behind += [row for row in urgent[len(first) :] if row.state == "ready"]
         self.move(behind, "behind")
@@ -247,7 +247,7 @@ class Turn:
         return [Row(*found) for found in self.connection.execute(asked, values).all()]
 
     def _begin_line(self, host: str, queue: str, waiting: int, ready: int) -> None:
-        """The first row of a host."""
+        """Insert the line of a host with its first row."""
         holder, free_at = 0, 0.0
         known = self.connection.execute(HOST, {"h": host}).first()
         if known is not None:
@@ -259,12 +259,12 @@ class Turn:
 
 
 def number_of(name: str) -> int:
-    """A name as a number of 64 bits: a million take 20 MB, and two agree once in 10 million cases."""
+    """Hash a name to 64 bits: a million take 20 MB, with one collision in 10 million cases."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 
 def task_of(row: Any) -> Task:
-    """The task of a row with the columns of :data:`TASK`."""
+    """Build the task from a row with the columns of :data:`TASK`."""
     return Task(row.id, row.host, row.body, -row.precedence, row.not_before, row.lane, row.source, None, bool(row.link))
 
 
@@ -273,7 +273,7 @@ def rows_of(connection: Connection, ids: Iterable[str]) -> list[Row]:
 
 
 def rebuild(connection: Connection) -> None:
-    """Count the hosts anew, of rows that were copied from another database."""
+    """Rebuild the counts of hosts, for rows copied from another database."""
     for table in (LINES, HOSTS):
         connection.execute(delete(table))
     connection.execute(update(LINKS).where(LINKS.c.state == LEASED).values(state="ready", worker=None, since=None))

@@ -1,4 +1,4 @@
-"""The table of links, the tables of the workers that share it, and what its rows say."""
+"""The link table, the tables of the workers that share it, and the states of its rows."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Float, Ind
 
 from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE
 
-# ready: may be taken when its host may be asked; behind: another row of its lane comes first; suspect: handed out alone
+# ready: may be leased when its host is free; behind: another row of its lane comes first; suspect: leased on its own
 WAITING: Final = ("ready", "behind", "suspect")
 
 LATER: Final = "later"  # waits until not_before
-HELD: Final = "held"  # a feed entry that needs no request: its list page, or the next visit, makes the article
+HELD: Final = "held"  # a feed entry without a request of its own: its list page, or the next visit, supplies the article
 
 LEASED: Final = "leased"
-ASIDE: Final = "aside"  # worker after worker died with it; it waits for a decision (newsportal frontier aside)
+ASIDE: Final = "aside"  # several workers died with it; waits for a decision of the operator (newsportal frontier aside)
 
 STORED: Final = "stored"
 FAILED: Final = "failed"
 GIVEN_UP: Final = "given-up"
-DONE: Final = "done"  # A request that is no link and was answered
+DONE: Final = "done"  # a request other than a link, completed
 
-PRUNED: Final = "pruned"  # its article was deleted for its age: it is never opened again
+PRUNED: Final = "pruned"  # its article was deleted by retention: never fetched again
 
 OVER: Final = (STORED, FAILED, GIVEN_UP, DONE)
 OUTSTANDING: Final = (*WAITING, LEASED)
@@ -33,8 +33,8 @@ OUTSTANDING: Final = (*WAITING, LEASED)
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """By which a queue is run; the same for all workers. Seconds, but for ``tries``: workers that die with a row until it is set aside.
-    ``forget``: for how long rows that are over are kept, and with them the fingerprints of requests."""
+    """Parameters of a queue, the same for all workers. ``lease`` and ``forget`` in seconds; ``tries``: workers that may die with a row
+    before it is set aside. ``forget``: how long finished rows, and with them the fingerprints of requests, are kept."""
 
     lease: float = 60.0
     tries: int = 6
@@ -43,8 +43,8 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A request that waits. ``body`` is its JSON; the queue never looks into it. ``at``: seconds since 1970. ``source``: of whose visit.
-    ``seen``: its fingerprint, if it is to be filtered by it. ``link``: whether it asks for a link, whose row stays when it is over."""
+    """A waiting request. ``body``: the request as JSON, opaque to the queue. ``at``: seconds since 1970. ``source``: whose visit found it.
+    ``seen``: fingerprint for the duplicate filter, if any. ``link``: whether it is a link, whose row is kept when finished."""
 
     id: str
     host: str
@@ -59,7 +59,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """``added``, ``changed``, ``not_before``: seconds since 1970. ``failures``: how often the link failed in passing."""
+    """``added``, ``changed``, ``not_before``: seconds since 1970. ``failures``: number of temporary failures."""
 
     id: str
     state: str
@@ -72,7 +72,7 @@ class LinkState:
 
 @dataclass(frozen=True, slots=True)
 class WaitingLinks:
-    """Links that wait for one reason. ``next``: when the first is tried, seconds since 1970; ``None``: as soon as its host may be asked."""
+    """Links that wait for the same reason. ``next``: time of the first try, seconds since 1970; ``None``: as soon as its host is free."""
 
     queue: str
     source: str | None
@@ -111,8 +111,8 @@ LINKS = Table(
     Index("ix_links_worker", "worker"),
     Index("ix_links_queue_seen", "queue", "seen"),
 )
-"""A row a link (``id``: hash of its identity) or request (``id``: hash of the request); ``queue`` is the spider. ``precedence``: minus the
-priority, so that one index has the order. ``tries``: workers that died with it. ``body``: the request as JSON, empty when it is over."""
+"""One row per link (``id``: hash of its identity) or request (``id``: hash of the request); ``queue`` is the spider. ``precedence``:
+negative priority, so that one index has the order. ``tries``: workers that died with it. ``body``: the request as JSON, else empty."""
 
 LINES = Table(
     "link_lines",
@@ -161,23 +161,23 @@ CLAIMS = Table(
     Column("job", String(NAME_CHARS), primary_key=True),
     Column("worker", BigInteger, nullable=False),
     Column("expires", Float(53), nullable=False),
-)  # visits of sources that a worker has
+)  # visits of sources claimed by a worker
 
 CLOCK = Table(
     "link_clock",
     METADATA,
     Column("id", Integer, primary_key=True, autoincrement=False),
     *(Column(name, Float(53), nullable=False) for name in ("ticks", "shift", "swept")),
-)  # one row: when the tables were last put in order, and what the server's clock is ahead by
+)  # one row: when the tables were last cleaned up, and the offset of the server's clock
 
-WORK_TABLES = (LINES, HOSTS, WORKERS, CLAIMS, CLOCK)  # of the processes at work: not copied with a store
+WORK_TABLES = (LINES, HOSTS, WORKERS, CLAIMS, CLOCK)  # state of running processes: not copied with a store
 
 QUEUE_TABLES = (LINKS, *WORK_TABLES)
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """``ticks``: seconds of a shared clock that never goes back; ``wall``: since 1970. ``shift``: what the server's clock is ahead by."""
+    """``ticks``: seconds of a shared monotonic clock; ``wall``: seconds since 1970. ``shift``: offset of the server's clock."""
 
     ticks: float
     wall: float
@@ -195,7 +195,7 @@ CLOCK_ROW = select(CLOCK.c.ticks, CLOCK.c.shift)
 
 
 def clock_of(connection: Connection) -> Moments:
-    """On SQLite the seconds since the machine was started, else the server's time, so that the machines' clocks may differ."""
+    """Read the clock: on SQLite the machine's monotonic clock, else the server's time, so that machines' clocks may differ."""
     now = SERVER_NOW.get(connection.dialect.name)
     if now is None:
         return Moments(time.monotonic(), time.time())

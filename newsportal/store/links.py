@@ -1,4 +1,4 @@
-"""The links of the record, a row each: which are new, what waits, and how the others ended. The queue hands out what stands here."""
+"""Links in the store, one row each: new, waiting and finished ones. The queue leases from these rows."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ STATE = [LINKS.c[name] for name in LinkState.__dataclass_fields__]
 
 
 class Links(Part):
-    """Blocking; shared between threads. ``clock`` replaces the shared clock in tests."""
+    """The link table. Calls block; shared between threads. ``clock`` replaces the shared clock in tests."""
 
     def __init__(self, engine: Engine, clock: Clock = clock_of) -> None:
         super().__init__(engine)
         self._clock = clock
-        self._lock = RLock() if engine.dialect.name == "sqlite" else nullcontext()  # threads take turns, and do not poll the file's lock
+        self._lock = RLock() if engine.dialect.name == "sqlite" else nullcontext()  # threads wait here instead of polling the file lock
 
     @contextmanager
     def turn(self, queue: str = "", terms: Terms | None = None) -> Iterator[Turn]:
-        """One transaction that changes rows."""
+        """Run one transaction that changes rows."""
         with self._lock, self._write() as connection:
             turn = Turn(connection, self._clock(connection), terms or Terms(), queue)
             yield turn
             turn.settle()
 
     def write(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
-        """What ``step`` answers, in one transaction."""
+        """Return the result of ``step``, run in one transaction."""
         with self.turn(queue, terms) as turn:
             return step(turn)
 
@@ -71,8 +71,8 @@ class Links(Part):
     def open(
         self, queue: str, tasks: Sequence[Task], *, since: float, names: Mapping[str, str] | None = None, held: Collection[str] = ()
     ) -> set[str]:
-        """Let these links wait; answers the ids of those that do so only now. Refused are links that wait already, that were over since
-        the moment ``since``, and (``names``: id → identity) whose article is stored. Those of ``held`` are not handed out by the queue."""
+        """Add links to the queue, and return the ids that were not waiting before. Skipped are links that already wait, that finished after
+        ``since``, and (``names``: id → identity) whose article is stored. Those in ``held`` are not leased by the queue."""
         if not tasks:
             return set()
         with self.turn(queue) as turn:
@@ -81,14 +81,14 @@ class Links(Part):
             waits = {row.id for row in there.values() if row.state not in OVER or row.changed >= since}
             fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waits]
             over = [task.id for task in fresh if task.id in there]
-            turn.remove([row for row in turn.rows(over, anywhere=True) if row.queue != queue])  # this queue asks for them now
+            turn.remove([row for row in turn.rows(over, anywhere=True) if row.queue != queue])  # move them to this queue
             entered = turn.add(fresh)
             if kept := entered.intersection(held):
                 turn.move(turn.rows(kept), HELD)
             return entered
 
     def finish(self, ids: Collection[str], state: str = STORED, reason: str | None = None) -> None:
-        """These links are over, wherever they wait."""
+        """Finish these links in any queue."""
         if not ids:
             return
         with self.turn() as turn:
@@ -96,14 +96,14 @@ class Links(Part):
             turn.end([row for row in rows if row.link and (row.state not in OVER or state == STORED != row.state)], state, reason)
 
     def postpone(self, id: str, reason: str, at: float | None) -> None:
-        """The link failed in passing and waits until ``at``, or only for its host."""
+        """Record a temporary failure of a link, which waits until ``at`` (``None``: only for its host)."""
         with self.turn() as turn:
             for row in turn.rows([id], anywhere=True):
                 if row.state in (*WAITING, LATER, LEASED, HELD):
                     turn.fail(row, reason, at)
 
     def release(self, source: str) -> list[str]:
-        """Try links of a source now that failed in passing; answers their ids."""
+        """Retry links of a source now that failed temporarily, and return their ids."""
         asked = select(LINKS.c.id).where(
             LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1
         )
@@ -119,17 +119,17 @@ class Links(Part):
         self.write(lambda turn: turn.connection.execute(LINKS.delete().where(*waits)))
 
     def held(self, source: str) -> list[str]:
-        """Requests (JSON) of a source's feed entries that no queue hands out, the oldest first."""
+        """Return the requests (JSON) of a source's held feed entries, oldest first."""
         asked = select(LINKS.c.body).where(LINKS.c.source == cut(source), LINKS.c.state == HELD).order_by(LINKS.c.number)
         return self._scalars(asked)
 
-    # for people
+    # monitoring
 
     def queues(self) -> list[str]:
         return sorted(filter(None, self._scalars(union(select(LINKS.c.queue), select(WORKERS.c.queue)))))
 
     def waiting(self) -> list[WaitingLinks]:
-        """Links that wait for another try, by queue, source and reason."""
+        """Return links that wait for a retry, by queue, source and reason."""
         columns = (LINKS.c.queue, LINKS.c.source, LINKS.c.reason)
         asked = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state == LATER).group_by(*columns)
         rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in self._rows(asked)]
@@ -141,12 +141,12 @@ def states(connection: Connection, ids: Iterable[str]) -> dict[str, LinkState]:
 
 
 def finish_stored(connection: Connection, stored: Iterable[Article]) -> None:
-    """The links that lead to articles which this very transaction stores are over: by their own names, and those of the articles' pages."""
+    """Finish the links to articles stored in this transaction: by the articles' identities, and by those of their pages."""
     names, urls = set[str](), set[str]()
     for article in stored:
         link = article.link
         names.update((article.identity or "", link.identity or ""))
-        if not link.identity:  # else other articles have this URL's identity, too
+        if not link.identity:  # otherwise other articles share this URL's identity
             urls.update((link.url, article.url, *article.pages))
     names.update(map(identity, urls))
     rows = [row for row in rows_of(connection, [content_id(name) for name in names if name]) if row.link and row.state != STORED]

@@ -1,4 +1,4 @@
-"""Lists of stories for readers and of articles for editors, page after page; the hottest stories with their ranks."""
+"""Paginated lists of stories for readers and of articles for editors; the hottest stories with their ranks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from newsportal.store.results import FORUM, StoredArticle, Story, StoryFilter, S
 from newsportal.store.tables import ARTICLES, EVENT_STORIES, LABELS, STORIES, TOPICS
 
 KINDS: Final = ("topic", "site", "source", "category")
-"""What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
+"""Filters of lists, rarest first: the first one given is read from the index in order, the others are looked up."""
 
-ORDERS: Final = {"newest": "moment", "hottest": "heat"}  # order of a list -> what stories are sorted by, the largest first
+ORDERS: Final = {"newest": "moment", "hottest": "heat"}  # order of a list -> sort key of stories, descending
 
-Edge = tuple[datetime | float, str]  # what the story at the edge of a page is sorted by, and its id
+Edge = tuple[datetime | float, str]  # sort key and id of the story at the edge of a page
 
 
 def edge(cursor: str | None, order: str = "newest") -> Edge | None:
-    """The edge that a cursor names; ``None`` without a cursor, or for one that is none."""
+    """Parse a cursor. Return ``None`` without a cursor, or for an invalid one."""
     value, _, last = (cursor or "").partition("~")
     try:
         if order == "newest":
@@ -39,26 +39,27 @@ def edge(cursor: str | None, order: str = "newest") -> Edge | None:
 
 
 def cursor(value: datetime | float, story_id: str) -> str:
-    """The cursor behind a story that was sorted by ``value``."""
+    """Return the cursor after a story with the sort key ``value``."""
     return f"{value!r}~{story_id}" if isinstance(value, float) else f"{(value - EPOCH) // MICROSECOND}~{story_id}"
 
 
 def cursor_of(story: Story) -> str:
-    """The cursor behind ``story`` in lists by time."""
+    """Return the cursor after ``story`` in lists by time."""
     return cursor(story.head.moment, story.id)
 
 
 BRIEF: Final = timedelta(days=2)
 
-BY_MODEL: Final = ("model", "lexicon")  # how ``category_by`` begins where no person chose the category
+BY_MODEL: Final = ("model", "lexicon")  # prefixes of ``category_by`` of categories that no person chose
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleFilter:
-    """Which articles; every field narrows. ``hidden`` and ``corrected``: True, False, or ``None`` for both. ``judged``: an editor chose
-    its category. ``undated``: its page tells no time. ``shorter``: than so many characters. ``unsure``: a model or the lexicon gave the
-    category with less than this score.
-    ``title``: a part of it. ``ids``: some hundred at most. ``before``: a cursor from ``ArticlePage.next``."""
+    """Selection of articles; every field narrows it. ``hidden`` and ``corrected``: True, False, or ``None`` for both. ``judged``: an editor
+    set its category. ``undated``: its page has no date. ``shorter``: maximum number of characters, exclusive. ``unsure``: the category
+    comes from a model or the lexicon with a lower score.
+    ``title``: a substring. ``ids``: some hundred at most. ``before``: a cursor from ``ArticlePage.next``.
+    """
 
     hidden: bool | None = None
     corrected: bool | None = None
@@ -79,20 +80,20 @@ class ArticleFilter:
 
 @dataclass(frozen=True, slots=True)
 class ArticlePage:
-    """Articles, their texts cut as in lists of stories; the cursor of the next page (``None`` on the last)."""
+    """A page of articles with excerpts of their texts, and the cursor of the next page (``None`` on the last)."""
 
     articles: tuple[StoredArticle, ...]
     next: str | None = None
 
 
 def _heads(*further: ColumnElement[Any]) -> Select[Any]:
-    """Stories with what a list shows of their heads, which the caller joins."""
+    """Select stories with the columns of their heads that lists show; the caller joins the heads."""
     figures = [STORIES.c.count, STORIES.c.sites, STORIES.c.last_seen, STORIES.c.heat, STORIES.c.first_seen.label("story_first_seen")]
     return select(*LISTED, *figures, *further).select_from(STORIES)
 
 
 def _page(which: StoryFilter) -> Select[Any]:
-    """Stories with their head and the value they are sorted by (``order_key``), in order, behind the cursor."""
+    """Select stories with their head and sort key (``order_key``), in order, after the cursor."""
     driver, story_id, narrowed = _driver(which)
     key: ColumnElement[Any] = driver.c[ORDERS[which.order]]
     if _brief(which):
@@ -110,7 +111,7 @@ def _page(which: StoryFilter) -> Select[Any]:
 
 
 def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
-    """The table that is read in order, its story column, and the conditions."""
+    """Return the table that is read in order, its story column, and the conditions."""
     kinds = [kind for kind in KINDS if getattr(which, kind) is not None]
     narrowed: list[ColumnElement[bool]] = []
     if kinds:
@@ -133,15 +134,14 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
 
 
 def _brief(which: StoryFilter) -> bool:
-    """Whether the articles of the time asked for are few: they are all read and sorted, however long ago it was. In the order of time every
-    later story would be looked at first."""
+    """Return whether the time range is short: all its articles are then read and sorted, instead of reading every later story first."""
     return which.since is not None and which.until is not None and which.until - which.since <= BRIEF
 
 
 def behind(last: Edge | None, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
-    """What stands behind ``last`` in a list by ``key`` and ``id``, the largest first.
+    """Return the conditions for rows after ``last`` in a descending list by ``key`` and ``id``.
 
-    The first condition says nothing new, but with it an index is entered at the edge and not read up to it.
+    The first condition is redundant, but lets the database enter the index at the edge instead of reading up to it.
     """
     return [] if last is None else [key <= last[0], or_(key < last[0], id < last[1])]
 
@@ -151,18 +151,18 @@ def _story(row: RowMapping, head: StoredArticle) -> Story:
 
 
 def _few(which: ArticleFilter) -> bool:
-    """Whether few are asked for: those are all read from their index and sorted, rather than looked for in the order of time."""
+    """Return whether few articles match: read all of them from their index and sort them, instead of searching in order of time."""
     return bool(which.hidden or which.corrected or which.shorter is not None)
 
 
 def _by_score(which: ArticleFilter) -> bool:
-    """Whether they are read by their score and sorted: there may be many, but nothing else of them is to be looked at. Since a day they are
-    read by time, as far as that day."""
+    """Return whether to read articles by score and sort them: many may match, but no others are read. With ``since`` they are read by time
+    instead."""
     return which.unsure is not None and which.source is None and which.category is None and which.since is None
 
 
 def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """The number in ``column``, for which no database looks into an index."""
+    """Return an expression for a numeric ``column`` that prevents the use of an index."""
     return column.op("+")(text("0"))
 
 
@@ -170,7 +170,7 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
     wanted: list[ColumnElement[bool]] = []
     for column, asked in ((ARTICLES.c.hidden, which.hidden), (ARTICLES.c.corrected, which.corrected)):
         if asked is not None:
-            # SQLite has no index look for what is not NULL, and takes one for what is NULL, as almost all are
+            # SQLite uses no index for IS NOT NULL, but uses one for IS NULL, which almost all rows match
             wanted.append(column >= EPOCH if asked else unindexed(column).is_(None))
     for column, value in ((ARTICLES.c.source, which.source), (ARTICLES.c.category, which.category)):
         if value is not None:
@@ -207,7 +207,7 @@ class Lists(Part):
             return StoryPage(found, cursor(last["order_key"], last["story_id"]) if last else None)
 
     def newest(self, which: StoryFilter, most: int) -> list[Story]:
-        """The first ``most`` stories, read in pages of ``which.limit``."""
+        """Return the first ``most`` stories, read in pages of ``which.limit``."""
         found: list[Story] = []
         while len(found) < most:
             page = self.stories(which)
@@ -218,7 +218,7 @@ class Lists(Part):
         return found[:most]
 
     def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
-        """Id → story as lists show it, of those that exist; the id of a story that was folded away leads to where its founder is now."""
+        """Map ids to stories as shown in lists; the id of a story that was folded away maps to its founder's current story."""
         with self._read() as connection:
             present: dict[str, str] = {}
             for chunk in chunks(dict.fromkeys(ids)):
@@ -232,10 +232,9 @@ class Lists(Part):
             return {id: found[present[id]] for id in ids if present.get(id) in found}
 
     def founders(self, since: datetime, until: datetime, *, topic: str | None = None, fetched: datetime | None = None) -> Iterator[Any]:
-        """Of each story its first article, the earliest first, streamed: id, story_id, event_id, publisher, moment, first_seen, title,
-        keywords.
+        """Yield the first article of each story, earliest first: id, story_id, event_id, publisher, moment, first_seen, title, keywords.
 
-        Threads are left out. ``fetched``: only what was first seen before.
+        Threads are left out. ``fetched``: only articles first seen before it.
         """
         columns = (getattr(ARTICLES.c, one) for one in ("id", "story_id", "publisher", "moment", "first_seen", "title", "keywords"))
         joined = ARTICLES.outerjoin(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
@@ -256,9 +255,10 @@ class Lists(Part):
         return self._pages(read, lambda row: (row.moment, row.id), (since, ""))
 
     def pick(self, which: ArticleFilter) -> ArticlePage:
-        """Articles, the newest first, as editors look through them. A cursor that is none gives the first page.
+        """Return articles for editors, newest first. An invalid cursor gives the first page.
 
-        Which they are is read from an index alone, and then no more rows than are shown."""
+        The selection only reads an index, then the rows shown.
+        """
         limit = max(1, which.limit)
         sorted_later = _few(which) or _by_score(which)
         moment = unindexed(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
@@ -271,13 +271,13 @@ class Lists(Part):
 
 
 LOOK_BACK: Final = timedelta(hours=3)
-"""How long ago the places are compared with: what moved since somebody looked at noon is seen in the afternoon. Chosen."""
+"""Age of the ranks compared with: a reader who looked at noon sees the changes in the afternoon. Chosen, not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A story at its ``rank`` (from 1). ``heat``: its reports, each counting half after 12 hours. ``rose``: places since then, below 0
-    for those that fell; None: the portal did not have it then."""
+    """A story at its ``rank`` (from 1). ``heat``: number of reports, each halved per 12 hours of age. ``rose``: ranks gained since then,
+    negative if lost; ``None``: not in the store then."""
 
     story: Story
     rank: int
@@ -286,9 +286,9 @@ class Ranked:
 
 
 def ranked(whole: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime) -> tuple[Ranked, ...]:
-    """``stories``, the hottest first, compared with their order among themselves as it was :data:`LOOK_BACK` before ``now``.
+    """Rank ``stories``, hottest first, and compare with their order :data:`LOOK_BACK` before ``now``.
 
-    Those with reports since then are read with their versions (``whole``: ``Store.story``); all others stand as they stood.
+    Stories with reports since then are read with their versions (``whole``: ``Store.story``); the heat of the others is unchanged.
     """
     then = now - LOOK_BACK
     before = {story.id: found for story in stories if (found := heat_at(whole, story, then)) is not None}
@@ -297,13 +297,13 @@ def ranked(whole: Callable[[str], Story | None], stories: Sequence[Story], *, no
     known = [story for story in in_order if story.id in places]
     rose = {story.id: places[story.id] - place for place, story in enumerate(known, 1)}
     return tuple(
-        Ranked(story, rank, float(2.0 ** (story.heat - (now - EPOCH) / HEAT_HALF_LIFE)), rose.get(story.id))  # in reports made just now
+        Ranked(story, rank, float(2.0 ** (story.heat - (now - EPOCH) / HEAT_HALF_LIFE)), rose.get(story.id))  # number of reports made now
         for rank, story in enumerate(in_order, 1)
     )
 
 
 def heat_at(whole: Callable[[str], Story | None], story: Story, then: datetime) -> float | None:
-    """The heat of ``story`` by what the portal had ``then``; None if it had nothing of it."""
+    """Return the heat of ``story`` at ``then``, by the versions stored by then; ``None`` if there were none."""
     if story.last_seen <= then:
         return story.heat
     if story.first_seen > then:

@@ -1,4 +1,4 @@
-"""Versions of the models that were trained on a corpus."""
+"""Versions of the models trained on a corpus."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from newsportal.store.columns import name as looked_up
 from newsportal.store.dialects import Part
 from newsportal.store.labels import CORPORA, corpus_id
 
-MODELS_KEPT: Final = 5  # Versions whose model is kept, the active one always: a model takes up to 20 MB. Of older ones the figures stay.
+MODELS_KEPT: Final = 5  # versions whose model is kept, besides the active one: it takes up to 20 MB. Of older ones only the figures stay.
 ID_BYTES: Final = ID_CHARS // 2
 
-DELETED: Final = ""  # ``algorithm`` of a version that was deleted. Its number stays taken: articles may name it.
+DELETED: Final = ""  # ``algorithm`` of a deleted version. Its number is not reused: articles may refer to it.
 
 MODELS = Table(
     "models",
@@ -34,15 +34,15 @@ MODELS = Table(
     Column("held_out", LONG_BINARY, nullable=False),
     Column("model", LONG_BINARY),
 )
-"""``held_out``: ids of documents, ten bytes each; ``model`` is empty once it was let go; ``activated``: when it was put to use last."""
+"""``held_out``: ids of documents, ten bytes each; ``model``: NULL once deleted; ``activated``: last activation."""
 
 THERE: Final = MODELS.c.algorithm != DELETED
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A version of a corpus' model. ``facts`` is the report of its training as JSON; ``size`` the bytes of the model, 0 once it was let
-    go; ``held_out`` the ids of the documents it has not seen, so that versions can be compared on those that none has."""
+    """A version of a corpus' model. ``facts``: report of its training as JSON; ``size``: bytes of the model, 0 once deleted; ``held_out``:
+    ids of documents not used for training, so that versions can be compared on those that none has seen."""
 
     corpus: str
     version: int
@@ -58,7 +58,7 @@ class Models(Part):
     def save_model(
         self, name: str, blob: bytes, *, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Iterable[str] = ()
     ) -> int:  # fmt: skip
-        """Keep a model as the next version (not yet active), let go of the oldest beyond :data:`MODELS_KEPT`, and answer its number."""
+        """Store a model as the next version, not yet active, and return its number. Delete models beyond :data:`MODELS_KEPT`."""
         packed = b"".join(bytes.fromhex(id) for id in sorted(held_out))
         row = {"algorithm": algorithm, "created": now, "facts": dict(facts), "size": len(blob), "held_out": packed, "model": blob}
         with self._write() as connection:
@@ -72,27 +72,27 @@ class Models(Part):
         return version
 
     def models(self, name: str) -> list[Model]:
-        """Every version, newest first."""
+        """Return all versions, newest first."""
         with self._read() as connection:
             return _versions(connection, name)
 
     def model(self, name: str, version: int | None = None) -> Model:
-        """One version; the active one if not said."""
+        """Return one version; by default the active one."""
         with self._read() as connection:
             return _version(connection, name, version)
 
     def blob(self, name: str, version: int) -> bytes:
-        """The model itself. ``StoreError`` if it was let go."""
+        """Return the serialized model. Raises ``StoreError`` if it was deleted."""
         with self._read() as connection:
             return _blob(connection, name, version)
 
     def activate(self, name: str, version: int, *, now: datetime) -> None:
-        """Put a version to use. ``StoreError`` if its model was let go."""
+        """Activate a version. Raises ``StoreError`` if its model was deleted."""
         with self._write() as connection:
             _activate(connection, name, version, now)
 
     def rollback(self, name: str, *, now: datetime) -> int:
-        """Go back to the newest version before the active one that was in use once and is still kept; answers its number."""
+        """Activate the newest earlier version that was active before and still has its model, and return its number."""
         with self._write() as connection:
             active = _version(connection, name, None).version
             here = (MODELS.c.corpus_id == corpus_id(connection, name), MODELS.c.version < active)
@@ -104,7 +104,7 @@ class Models(Part):
         return int(number)
 
     def delete_model(self, name: str, version: int) -> None:
-        """Delete a version with its figures; its number is not used again. ``StoreError`` for the one in use."""
+        """Delete a version with its figures; its number is not reused. Raises ``StoreError`` for the active one."""
         with self._write() as connection:
             corpus = corpus_id(connection, name)
             if version == _active(connection, corpus):
@@ -114,7 +114,7 @@ class Models(Part):
                 raise _unknown(connection, name, version)
 
     def active(self, name: str) -> int | None:
-        """The version in use; ``None`` for none, or for no such corpus. One look at one row: ask as often as you like."""
+        """Return the active version; ``None`` if there is none, or no such corpus. One lookup of one row, cheap enough for polling."""
         with self._read() as connection:
             return _active(connection, content_id(looked_up(name)))
 
@@ -124,7 +124,7 @@ def _these(corpus: str, *versions: int) -> tuple[Any, ...]:
 
 
 def _versions(connection: Connection, name: str, *only: int) -> list[Model]:
-    """The versions of a corpus, newest first; ``only`` these, if any are named."""
+    """Return the versions of a corpus, newest first; ``only`` these, if given."""
     corpus = corpus_id(connection, name)
     active = _active(connection, corpus)
     columns = [column for column in MODELS.c if column.name not in ("model", "corpus_id", "activated")]

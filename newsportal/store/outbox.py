@@ -1,8 +1,8 @@
-"""What is to be published, where, and what became of it.
+"""The outbox: articles to publish, their targets and the results.
 
-An entry is an article at one target (``sources.yaml``: ``publish``). Whoever publishes takes entries for some time, and tells what came of
-each; what nobody told of is taken again by another. So nothing is lost when a process dies. That nothing comes twice is the target's part
-(``newsportal.services.publishing``): it is told the entry's ``fence``, which grows each time the entry is taken.
+An entry is an article at one target (``sources.yaml``: ``publish``). A publisher leases entries and reports the result of each; entries
+without a report are leased again by another, so nothing is lost when a process dies. Duplicates are prevented by the target
+(``newsportal.services.publishing``), which receives the entry's ``fence``, a number that grows with each lease.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OUTBOX = Table(
     "outbox",
     METADATA,
     Column("target", String(NAME_CHARS), primary_key=True),
-    Column("article_id", String(ID_CHARS), primary_key=True),  # no foreign key: what was published may have to go after its article
+    Column("article_id", String(ID_CHARS), primary_key=True),  # no foreign key: articles may be withdrawn after deletion
     Column("state", String(16), nullable=False),
     Column("wanted", String(8), nullable=False),
     Column("due", Moment, nullable=False),
@@ -38,25 +38,25 @@ OUTBOX = Table(
     Index(None, "state", "changed"),
     Index(None, "article_id"),
 )
-"""An article at a target (``store.outbox``)."""
+"""Articles at targets (:class:`Entry`)."""
 
 POSITIONS = Table(
     "outbox_positions", METADATA, Column("target", String(NAME_CHARS), primary_key=True), Column("seq", BigInteger, nullable=False)
 )
-"""Up to which change each target was looked after."""
+"""Position in the change log up to which each target is up to date."""
 
 State = Literal["waiting", "under-way", "done", "failed", "withdrawn"]
-Wanted = Literal["there", "gone"]  # what is to be: the article stands at the target, or it does not
+Wanted = Literal["there", "gone"]  # desired state: the article is at the target, or not
 STATES: Final[tuple[State, ...]] = get_args(State)
-OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")  # states of entries that somebody has to do something about, by and by
-MAX_REASON: Final = 500  # characters of a reason that are kept: a driver's message may hold a whole statement
+OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")  # states that need an action
+MAX_REASON: Final = 500  # characters kept of a reason: a driver's message may contain a whole statement
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """``due``: not before then it is taken; while it is under way, when its lease ends. ``asked`` counts how often the article changed or
-    somebody asked for it; ``tries`` the tries since it was done last. ``revision`` and ``digest`` say what stands at the target, ``place``
-    where, in the target's own words; without ``digest`` nothing is known to stand there."""
+    """``due``: earliest time of the next lease; end of the lease while under way. ``asked`` counts changes of the article and requests by
+    operators; ``tries``: attempts since the last success. ``revision`` and ``digest`` describe the copy at the target, ``place`` its
+    location there; without ``digest`` there is no known copy."""
 
     target: str
     article_id: str
@@ -80,8 +80,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of an entry. ``due``: when a waiting one may be tried again; without it, at once. ``tried`` False: nothing was done about
-    it, which counts as no try."""
+    """Result of publishing an entry. ``due``: time of the next try of a waiting one; without it, at once. ``tried`` False: nothing was
+    attempted, which does not count as a try."""
 
     state: State
     reason: str | None = None
@@ -93,31 +93,31 @@ class Result:
 
 
 def requested(entry: Entry | None, target: str, article_id: str, wanted: Wanted, *, now: datetime, by_hand: bool = False) -> Entry:
-    """The entry once its article has changed, or somebody asked for it. What was taken back by hand stays so until somebody asks."""
+    """Return the entry after its article changed or an operator requested it. One withdrawn ``by_hand`` stays so until requested again."""
     if entry is None:
         return Entry(target, article_id, due=now, changed=now, wanted=wanted)
     if entry.wanted == "gone" and wanted == "there" and not by_hand:
         return entry
-    if entry.state == "under-way":  # who has it does not know of this: it waits again when he is done
+    if entry.state == "under-way":  # its holder does not know of this: it waits again afterwards
         return replace(entry, wanted=wanted, asked=entry.asked + 1)
     return replace(entry, wanted=wanted, asked=entry.asked + 1, state="waiting", due=now, changed=now, reason=None, tries=0)
 
 
 def leased(entry: Entry, owner: str, *, now: datetime, seconds: float) -> Entry:
-    """The entry in the hands of ``owner`` for so many seconds. The fence grows from one taking to the next, and is a moment, so that it
-    does not begin anew with another store."""
+    """Lease the entry to ``owner`` for ``seconds``. The fence grows with each lease, and is based on the time, so that it does not restart
+    with a new store."""
     fence = max(entry.fence + 1, (now - EPOCH) // MICROSECOND)
     until = now + timedelta(seconds=seconds)
     return replace(entry, state="under-way", owner=owner, due=until, fence=fence, tries=entry.tries + 1, changed=now)
 
 
 def is_held(entry: Entry | None, held: Entry) -> bool:
-    """Whether ``held``, as it was taken, is still in the hands of who took it."""
+    """Return whether the lease ``held`` is still valid."""
     return entry is not None and entry.state == "under-way" and (entry.owner, entry.fence) == (held.owner, held.fence)
 
 
 def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entry:
-    """The entry once it is known what came of it. One that was asked for meanwhile waits again."""
+    """Return the entry after its result is known. One requested again meanwhile waits again."""
     again = entry.asked != held.asked and result.state != "waiting"
     closed = replace(
         entry, state="waiting" if again else result.state, owner=None, due=now if again else result.due or now, changed=now,
@@ -132,7 +132,7 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
 
 
 def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
-    """The entry as nobody has it any more, and as if it had not been taken."""
+    """Return the entry without its lease, as before it was taken."""
     why = storable_reason(reason) or entry.reason
     return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=why)
 
@@ -146,13 +146,13 @@ CHANGING: Final = tuple(field.name for field in fields(Entry) if field.name not 
 
 class Outbox(Part):
     def position(self, target: str) -> int:
-        """Up to which change (``Store.changes``) the target was looked after; 0 for one never met."""
+        """Return the position in the change log (``Store.changes``) up to which the target is up to date; 0 for a new target."""
         with self._read() as connection:
             return _position(connection, target)
 
     def follow(self, target: str, there: Collection[str], gone: Collection[str], *, after: int, upto: int, now: datetime) -> bool:
-        """Ask for the articles ``there``, and for those ``gone`` that have an entry, and move the position from ``after`` to ``upto``.
-        False, and nothing is done, if it was not at ``after``: another process was quicker."""
+        """Request the articles ``there``, and the removal of those ``gone`` that have an entry, and move the position from ``after`` to
+        ``upto``. Return False, with nothing done, if it was not at ``after``: another process was faster."""
         with self._write() as connection:
             if _position(connection, target) != after:
                 return False
@@ -163,7 +163,7 @@ class Outbox(Part):
             return True
 
     def ask(self, target: str, article_ids: Collection[str], wanted: Wanted, *, now: datetime) -> int:
-        """By hand: publish or take back, whatever was before. Answers how many."""
+        """Request publishing or withdrawal by hand, whatever the state. Return the number of entries."""
         with self._write() as connection:
             known = _of(connection, target, article_ids)
             asked = [requested(known.get(id), target, id, wanted, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
@@ -171,7 +171,7 @@ class Outbox(Part):
             return len(asked)
 
     def again(self, target: str | None = None, article_ids: Collection[str] | None = None, *, now: datetime) -> int:
-        """Let those that failed wait anew: of all targets or one, all or these articles. Answers how many."""
+        """Retry failed entries: of all targets or one, all or these articles. Return their number."""
         wanted = select(OUTBOX).where(OUTBOX.c.state == "failed")
         if target is not None:
             wanted = wanted.where(OUTBOX.c.target == target)
@@ -182,11 +182,11 @@ class Outbox(Part):
             return len(chosen)
 
     def take(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[Entry]:
-        """Entries that are due, as they were taken: nobody else has them for so many seconds."""
+        """Lease entries that are due, and return them: no other process gets them for ``seconds``."""
         due = select(OUTBOX).where(OUTBOX.c.target == target, OUTBOX.c.state.in_(OPEN), OUTBOX.c.due <= now)
         with self._read() as connection:
             if connection.execute(due.limit(1)).first() is None:
-                return []  # most looks find nothing, and need no turn among the writers
+                return []  # usually nothing is due: avoid the write lock
         with self._write() as connection:
             rows = connection.execute(due.order_by(OUTBOX.c.due, OUTBOX.c.article_id).limit(limit)).mappings()
             taken = [leased(build(Entry, row), owner, now=now, seconds=seconds) for row in rows]
@@ -194,7 +194,7 @@ class Outbox(Part):
             return taken
 
     def settle(self, held: Entry, result: Result, *, now: datetime) -> bool:
-        """What came of an entry. False, and nothing is done, if it is not held any more: another process has taken it."""
+        """Store the result of an entry. Return False, with nothing done, if the lease is lost to another process."""
         with self._write() as connection:
             entry = _of(connection, held.target, [held.article_id]).get(held.article_id)
             if entry is None or not is_held(entry, held):
@@ -203,7 +203,7 @@ class Outbox(Part):
             return True
 
     def give_back(self, held: Sequence[Entry], *, now: datetime, reason: str | None = None) -> None:
-        """Entries that nothing was done about: they wait as before, without a try."""
+        """Return entries that were not processed: they wait as before, without a try."""
         with self._write() as connection:
             for one in held:
                 entry = _of(connection, one.target, [one.article_id]).get(one.article_id)
@@ -211,14 +211,14 @@ class Outbox(Part):
                     _put(connection, [returned(entry, now=now, reason=reason)])
 
     def of(self, target: str, article_ids: Collection[str]) -> dict[str, Entry]:
-        """Article → entry, of those that exist."""
+        """Map articles to their entries, of those that exist."""
         with self._read() as connection:
             return _of(connection, target, article_ids)
 
     def entries(
         self, target: str | None = None, *, states: Collection[State] = STATES, article_id: str | None = None, limit: int = 100
     ) -> list[Entry]:
-        """Those that changed last first."""
+        """Return entries, the most recently changed first."""
         wanted = select(OUTBOX).where(OUTBOX.c.state.in_(states)).order_by(OUTBOX.c.changed.desc(), OUTBOX.c.target, OUTBOX.c.article_id)
         if target is not None:
             wanted = wanted.where(OUTBOX.c.target == target)
@@ -227,7 +227,7 @@ class Outbox(Part):
         return [build(Entry, row) for row in self._mappings(wanted.limit(limit))]
 
     def counts(self) -> Mapping[str, Mapping[State, int]]:
-        """Target → state → how many; of every target that was ever met."""
+        """Return the number of entries by target and state, for every known target."""
         number = func.count().label("number")
         with self._read() as connection:
             found: dict[str, dict[State, int]] = {target: {} for target in connection.scalars(select(POSITIONS.c.target))}
@@ -236,7 +236,7 @@ class Outbox(Part):
         return dict(sorted(found.items()))
 
     def forget(self, target: str) -> int:
-        """Everything that is known of a target. Answers how many entries there were."""
+        """Delete all data of a target, and return the number of entries deleted."""
         with self._write() as connection:
             connection.execute(delete(POSITIONS).where(POSITIONS.c.target == target))
             return connection.execute(delete(OUTBOX).where(OUTBOX.c.target == target)).rowcount

@@ -1,7 +1,7 @@
-"""Which stories showed a picture, and what its first bytes told.
+"""Dictionary of pictures: the stories that showed each one, and the properties read from its first bytes.
 
-A picture is known by the key of its address (``key``). What is counted are stories, not requests: a story
-that is saved twice counts once. It is counted before its story is stored, and stays counted when the story goes.
+A picture is identified by the key of its URL (``key``). Stories are counted, not requests: a story saved twice counts once. It is counted
+before it is stored, and remains counted after it was deleted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PICTURES = Table(
     Column("since", Moment, index=True),
     Column("seen", Moment, nullable=False),
 )
-"""``id`` is the hash of ``key``; ``seen``: when a story with it was saved last."""
+"""``id``: hash of ``key``; ``seen``: when a story with it was last saved."""
 
 PICTURE_STORIES = Table(
     "picture_stories",
@@ -46,7 +46,7 @@ PICTURE_STORIES = Table(
     Column("title", String(ID_CHARS), nullable=False),
     Column("seen", Moment, nullable=False),
 )
-"""Stories that were counted. ``id`` is the article's, ``title`` the hash of what its title says."""
+"""Counted stories. ``id``: of the article, ``title``: hash of the letters of its title."""
 
 SIGHTINGS = Table(
     "picture_sightings",
@@ -60,11 +60,10 @@ SIGHTINGS = Table(
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is known of a picture. ``key``: by what it is known, ``url``: where it was seen first; the rest is ``None`` while nobody
-    looked.
+    """A known picture. ``key``: its identity, ``url``: where it was first seen; the other fields are ``None`` until its bytes are fetched.
 
-    ``refused``: why its bytes are no picture to show (a slug); ``frequent``: why it belongs to no story (a slug), ``since`` when;
-    ``looked``: when its bytes were asked for.
+    ``refused``: why its bytes are not a picture to show (a slug); ``frequent``: why it is not part of stories (a slug), ``since`` when;
+    ``looked``: when its bytes were fetched.
     """
 
     key: str
@@ -81,7 +80,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A picture and how many stories of how many sites showed it."""
+    """A picture, with the numbers of stories and sites that showed it."""
 
     picture: Picture
     stories: int
@@ -90,7 +89,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """What the dictionary holds: pictures, those whose bytes were looked at, refused ones, frequent ones, stories."""
+    """Totals of the dictionary: pictures, fetched ones, refused ones, frequent ones, stories."""
 
     pictures: int
     looked: int
@@ -99,7 +98,7 @@ class Census:
     stories: int
 
 
-LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")  # columns that a look at a picture's bytes fills
+LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")  # columns filled from a picture's bytes
 
 
 def learnt(picture: Picture) -> dict[str, Any]:
@@ -107,16 +106,16 @@ def learnt(picture: Picture) -> dict[str, Any]:
 
 
 class Pictures(Part):
-    """The dictionary of pictures. Its transactions are short: a story has some thirty pictures."""
+    """The dictionary of pictures. Transactions are short: a story has about thirty pictures."""
 
     def find_stored(self, keys: Collection[str]) -> Mapping[str, Picture]:
-        """Key → picture, of those that were seen before."""
+        """Map keys to pictures, of those that are known."""
         with self._read() as connection:
             return {picture.key: picture for picture in _pictures(connection, map(name_id, keys))}
 
     def saw(self, story: StoryPictures, pictures: Sequence[Picture], *, now: datetime) -> None:
-        """The story shows these pictures (``story.pictures`` are their keys). Added to those it had before; what was learnt of a picture's
-        bytes (``looked``) takes the place of what was known."""
+        """Record that the story shows these pictures (``story.pictures`` are their keys), in addition to earlier ones; properties read from
+        their bytes (``looked``) replace older ones."""
         with self._write() as connection:
             by_id = {name_id(picture.key): picture for picture in pictures}
             rows = {
@@ -134,8 +133,8 @@ class Pictures(Part):
             upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
 
     def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[StoryPictures, ...]]:
-        """Key → stories that show this picture or one with its print and size, ``most`` of them at most; pictures of fewer than ``least``
-        stories are left out. The stories' ``pictures`` are named by their prints where those are known, else by their keys."""
+        """Map keys to stories that show the picture or one with the same hash and size, at most ``most``; pictures of fewer than ``least``
+        stories are left out. The stories' ``pictures`` are given by their hashes if known, else by their keys."""
         with self._read() as connection:
             same = _same(connection, keys)
             counted = select(SIGHTINGS.c.picture_id, func.count().label("stories")).group_by(SIGHTINGS.c.picture_id)
@@ -147,14 +146,15 @@ class Pictures(Part):
         return {key: tuple(occurrences[id] for id in ids if id in occurrences) for key, ids in showing.items() if len(ids) >= least}
 
     def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
-        """Key → keys of the pictures that are this one: itself, and those with its print and size (a thumbnail has the print alone)."""
+        """Map keys to the keys of equal pictures: itself, and those with the same hash and size (a thumbnail only has the same hash)."""
         with self._read() as connection:
             same = _same(connection, keys)
             named = {name_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
         return {key: frozenset(named[id] for id in ids if id in named) | {key} for key, ids in same.items()}
 
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
-        """Say of pictures why they belong to no story (``None``: they do again; ``kept``: for ever, an editor says so)."""
+        """Mark pictures as not being part of stories, with the reason (``None``: remove the mark; ``kept``: never mark, set by an
+        editor)."""
         with self._write() as connection:
             for key, reason in sorted(reasons.items()):
                 values = {"frequent": reason, "since": now if reason else None}
@@ -162,14 +162,14 @@ class Pictures(Part):
                 connection.execute(update(PICTURES).where(PICTURES.c.id == name_id(key), other).values(**values))
 
     def marked(self, *, since: datetime | None = None) -> list[Picture]:
-        """The frequent pictures (marked at ``since`` or later), the latest first."""
+        """Return the frequent pictures (marked at ``since`` or later), latest first."""
         wanted = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
         if since is not None:
             wanted = wanted.where(PICTURES.c.since >= since)
         return [build(Picture, row) for row in self._mappings(wanted)]
 
     def addresses(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
-        """Key → ids of the stories that show the picture."""
+        """Map keys to the ids of the stories that show the picture."""
         by_id = {name_id(key): key for key in keys}
         found: dict[str, set[str]] = defaultdict(set)
         for row in self._select_in(select(SIGHTINGS), SIGHTINGS.c.picture_id, by_id):
@@ -177,7 +177,7 @@ class Pictures(Part):
         return {key: frozenset(ids) for key, ids in found.items()}
 
     def often(self, *, limit: int = 50) -> list[Seen]:
-        """The pictures of most stories."""
+        """Return the pictures shown by most stories."""
         number, sites = func.count(), func.count(PICTURE_STORIES.c.site.distinct())
         counted = (
             select(SIGHTINGS.c.picture_id, number.label("stories"), sites.label("sites"))
@@ -213,7 +213,7 @@ def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
 
 
 def _showing(connection: Connection, ids: Collection[str], most: int) -> list[str]:
-    """Stories with one of these pictures, by their ids, which are hashes: a sample without favour."""
+    """Return stories with one of these pictures, by id; ids are hashes, so this is an unbiased sample."""
     found: set[str] = set()
     for chunk in chunks(ids):
         rows = select(SIGHTINGS.c.story_id).where(SIGHTINGS.c.picture_id.in_(chunk)).distinct()

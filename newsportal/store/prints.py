@@ -1,9 +1,8 @@
-"""The stored fingerprints, and the index that a process makes of them: reposts are found by ``dedup.judge``'s rule.
+"""Stored fingerprints of articles, and the in-memory index over them; reposts are found by the rule of ``dedup.judge``.
 
-The rows are the record: written, replaced and pruned in the transaction that writes the article. The index over them follows the record
-as the search index does, by the rows' numbers and the moves of articles; a process reads it when it first adds an article. It is caught
-up again inside each write transaction, so it knows what others have committed the moment before
-(docs/decisions/reposts-in-the-store.md).
+The rows are written, replaced and pruned in the transaction that writes the article. The index follows them like the search index, by row
+numbers and by moves of articles; a process loads it when it first adds an article. It is updated inside each write transaction, so it
+includes what other processes have just committed (docs/decisions/reposts-in-the-store.md).
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from newsportal.items import Article, Fold
 from newsportal.store.columns import EPOCH
 from newsportal.store.tables import ARTICLES, CHANGES, PRINTS, STORIES
 
-SPAN: Final = timedelta(days=WINDOW)  # a text is remembered so long after it was seen, and repeats texts whose moments are so near
-MOST: Final = 1_000_000  # fingerprints that are kept, the newest: 0.5 GB in each process that adds articles, 1 GB in the database
-PAGE: Final = 5000  # rows that are read at once
-PRUNED: Final = 128  # rows that are pruned at once, …
-PRUNE_EVERY: Final = 64  # … in one write of so many: twice as many as come
+SPAN: Final = timedelta(days=WINDOW)  # how long a text is remembered after it was seen, and the maximum distance in time of reposts
+MOST: Final = 1_000_000  # maximum number of fingerprints, the newest: 0.5 GB in each process that adds articles, 1 GB in the database
+PAGE: Final = 5000  # rows read at once
+PRUNED: Final = 128  # rows pruned at once, …
+PRUNE_EVERY: Final = 64  # … in one of so many writes: twice as many as are added
 PART, MORE = "part-of-text", "contains-text"
 ASTRAY: Final = frozenset({(PART, MORE), (MORE, PART)})
-"""Reasons of a text and of the one it repeats that lead away from the story: two parts of one round-up are two stories, and so are two
-long reports around one short piece."""
+"""Pairs of reasons, of a text and of the one it repeats, that leave the story: two parts of one round-up are two stories, and so are two
+long reports that contain the same short one."""
 
 ROWS = (
     select(PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
@@ -45,7 +44,7 @@ ROWS = (
     .order_by(PRINTS.c.number)
     .limit(bindparam("most"))
 )
-NEWS = (  # the last change that is known, and every one since; what is not compared, or gone, has no fingerprint
+NEWS = (  # the last known change, and all later ones; articles that are not compared, or deleted, have no fingerprint
     select(CHANGES.c.seq, CHANGES.c.kind, PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
     .outerjoin(PRINTS, PRINTS.c.article_id == CHANGES.c.id)
     .outerjoin(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
@@ -67,33 +66,33 @@ PRUNE = delete(PRINTS).where(PRINTS.c.number <= bindparam("last"))
 
 
 def last_seq(connection: Connection) -> int:
-    """The number of the last change."""
+    """Return the number of the last change."""
     return connection.scalar(LAST_SEQ) or 0
 
 
 class PrintIndex:
-    """What a process knows of the stored fingerprints. Shared between threads; one a database."""
+    """A process' index of the stored fingerprints. Shared between threads; one per database."""
 
     def __init__(self) -> None:
         self._index = ShingleIndex()
-        self._number = 0  # of the last row that is known
+        self._number = 0  # of the last row read
         self.last_seq = 0
         self.read = False
-        self.finder: FinderIndex | None = None  # tells what an article repeats in place of the judge
+        self.finder: FinderIndex | None = None  # replaces the judge, if set
         self._lock = Lock()
         self._batch = Lock()
 
     def catch_up(self, connection: Connection) -> tuple[int, bool]:
-        """Read the rows that came since, a page at most; answers the last change that ``connection`` sees (0: an earlier one than is known
-        here), and whether there is more. ``read``: there was once no more.
+        """Read new rows, at most a page; return the last change that ``connection`` sees (0 if already known here), and whether there is
+        more. ``read``: all rows were read once.
 
-        To be called before a transaction writes: what is read is committed then, so one that fails leaves nothing here. One that reads
-        what it wrote itself stands within :meth:`unless_it_fails`.
+        Call before a transaction writes: only committed rows are read, so a failed transaction leaves nothing in the index. A transaction
+        that reads its own rows runs within :meth:`unless_it_fails`.
         """
         with self._lock:
             if self.read:
                 return self._catch_up(connection)
-            if not self._number:  # what changes from here on is read when all rows are
+            if not self._number:  # later changes are read after all rows
                 self.last_seq = last_seq(connection)
             rows = connection.execute(ROWS, {"number": self._number, "most": PAGE}).all()
             self._learn(rows, connection)
@@ -112,10 +111,8 @@ class PrintIndex:
 
     @contextmanager
     def unless_it_fails(self) -> Iterator[None]:
-        """What is read within is forgotten if it fails: rows of a transaction that reads what it wrote itself, and is rolled back.
-
-        For one thread after the other: another's rows, which may be rolled back as well, are no place to go back to.
-        """
+        """Forget the rows read in this context if it fails: a transaction that read its own rows is rolled back. Threads take turns: the
+        rows of another one, which may be rolled back as well, are no state to return to."""
         with self._batch:
             number, seq = self._number, self.last_seq
             try:
@@ -127,13 +124,13 @@ class PrintIndex:
                 raise
 
     def likely(self, new: Fingerprint) -> Likely:
-        """The stored texts that share most of their indexed runs with ``new``, by number."""
+        """Return the numbers of the stored texts that share most indexed runs with ``new``."""
         with self._lock:
             return self._index.likely(new)
 
     def follow(self, connection: Connection) -> int:
-        """Know what others have committed; answers as :meth:`catch_up`: as long as that is :attr:`last_seq`, a decision about a fold holds.
-        At the beginning of a write transaction: rows of its own might be rolled back."""
+        """Read all changes committed by others; return the last one as :meth:`catch_up` does: a fold decision is valid while it equals
+        :attr:`last_seq`. Call at the start of a write transaction: its own rows might be rolled back."""
         more = True
         while more:
             seq, more = self.catch_up(connection)
@@ -161,9 +158,9 @@ STORY_OF = select(ARTICLES.c.story_id).where(ARTICLES.c.id == bindparam("article
 
 
 class FinderIndex:
-    """The stored articles as a finder of :mod:`newsportal.dedup` remembers them, for who chose a paper's method in place of the judge.
+    """The stored articles in a finder of :mod:`newsportal.dedup`, for users who chose a paper's method instead of the judge.
 
-    Shared between threads; one a database. What it names is looked up in the store, so a write that is rolled back does no harm.
+    Shared between threads; one per database. Its results are looked up in the store, so a write that is rolled back does no harm.
     """
 
     def __init__(self, method: str, *, theta: float | None = None, days: float | None = None) -> None:
@@ -175,7 +172,7 @@ class FinderIndex:
         self._lock = Lock()
 
     def follow(self, connection: Connection) -> None:
-        """Remember what was stored since. Before a transaction writes: rows of its own are remembered as they are judged."""
+        """Read articles stored since. Call before a transaction writes: its own rows are added when they are judged."""
         with self._lock:
             seq = last_seq(connection)
             if self._seq is None:
@@ -189,14 +186,15 @@ class FinderIndex:
             self._seq = seq
 
     def repeated(self, connection: Connection, row: Mapping[str, Any], apart: Collection[str]) -> Fold | None:
-        """The stored article that ``row``, which is about to be written, repeats; stories of ``apart`` are out."""
+        """Return the stored article that ``row``, not yet written, repeats; stories of ``apart`` are excluded."""
         with self._lock:
             found = self._judge(row)
         story = connection.scalar(STORY_OF, {"article": found.duplicate_of}) if found.duplicate_of else None
         return Fold(story, str(found.duplicate_of), str(found.reason), round(found.score, 3)) if story and story not in apart else None
 
     def find_titles(self, titles: Mapping[str, str], now: datetime) -> set[str]:
-        """Of ``titles`` by the names of their links those that stored ones hold (paper A); none by other methods."""
+        """Return the names of those ``titles`` (by the names of their links) that stored titles contain (paper A); empty for other
+        methods."""
         if not isinstance(self._finder, TitleIndex):
             return set()
         with self._lock:
@@ -208,13 +206,13 @@ class FinderIndex:
 
 
 def story_number(story_id: str) -> int:
-    """A story's number in the index: ids are hashes, their first 32 bits tell stories apart."""
+    """Return a story's number in the index: ids are hashes, and their first 32 bits distinguish stories."""
     return int(story_id[:8], 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """An article's text as it is compared: its fingerprint and the letters of its title, made before the write lock is taken."""
+    """An article's text in the form compared: its fingerprint and the letters of its title, made before the write lock is taken."""
 
     index: PrintIndex
     fingerprint: Fingerprint
@@ -223,7 +221,7 @@ class Printed:
 
 
 def printed(index: PrintIndex, article: Article) -> Printed:
-    """As it was made for the article's decision, unless title or text has changed since."""
+    """Return the form made for the article's decision, unless title or text changed since."""
     made_from, made = (article.title, article.text), article.decision and article.decision.printed
     if isinstance(made, Printed) and made.index is index and made.made_from == made_from:
         return made
@@ -231,9 +229,9 @@ def printed(index: PrintIndex, article: Article) -> Printed:
 
 
 def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart: Collection[str]) -> Fold | None:
-    """The stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are out.
+    """Return the stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are excluded.
 
-    :meth:`PrintIndex.follow` comes first, before the transaction writes.
+    Call :meth:`PrintIndex.follow` first, before the transaction writes.
     """
     likely = new.index.likely(new.fingerprint)
     if not likely.numbers:
@@ -248,13 +246,13 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart
     )
     for answer, other in compared(new.fingerprint, new.title, candidates, likely.common):
         if (answer.reason, why[other.id]) not in ASTRAY:
-            whole = answer.relation == "same" and answer.score >= UNCHANGED  # a round-up's repost stands in its story as the round-up does
+            whole = answer.relation == "same" and answer.score >= UNCHANGED  # a round-up's repost stands in its story like the round-up
             return Fold(other.story, other.id, MORE if whole and why[other.id] == MORE else str(answer.reason), answer.score)
     return None
 
 
 def print_rows(article_id: str, moment: datetime, new: Printed, now: datetime) -> list[dict[str, Any]]:
-    """The row of an article's fingerprint. A text without runs has none."""
+    """Return the row of an article's fingerprint; empty for a text without runs."""
     if not new.fingerprint.length:
         return []
     row = {"article_id": article_id, "moment": moment, "seen": now, "length": new.fingerprint.length, "title": new.title}
@@ -262,7 +260,7 @@ def print_rows(article_id: str, moment: datetime, new: Printed, now: datetime) -
 
 
 def keep(connection: Connection, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
-    """Write fingerprints, and forget old ones now and then."""
+    """Write fingerprints, and prune old ones from time to time."""
     if not rows:
         return
     if len(rows) == 1:

@@ -1,7 +1,7 @@
-"""Delete what is older than ``retention`` of sources.yaml allows, in small transactions: what a killed run left is deleted by the next one.
+"""Delete data older than ``retention`` of sources.yaml allows, in small transactions: the next run continues a killed one.
 
-A story goes as a whole, once all of its versions are old, or stays as a whole. What went is logged as ``gone``, which the index,
-destinations and figures follow, and its names stay known for :data:`NAMES_KEPT`, so that list pages do not bring it back.
+A story is deleted once all of its versions are old. Deletions are logged as ``gone``, which the index, destinations and figures follow, and
+the identities stay known for :data:`NAMES_KEPT`, so that list pages do not bring the articles back.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, EVENT_EDITS, REV
 from newsportal.store.threads import THREADS
 from newsportal.store.writing import log
 
-NAMES_KEPT: Final = timedelta(days=365)  # So long the names of deleted articles stay known: archives and sitemaps list a year. Chosen.
-CHANGES_KEPT: Final = timedelta(days=30)  # So long every row of the change log stays. Chosen.
-REVISIONS_KEPT: Final = timedelta(days=90)  # So long an editor may take back what the nightly pass did to an event. Chosen.
-AT_ONCE: Final = 50  # stories that are deleted in one transaction, in some ten milliseconds: other writers wait no longer
-MINE: Final = "by-hand"  # the reason of a fold that an editor made (``services.editing.drafts.BY_HAND``, which stands above)
-Marked = Callable[[Collection[str]], Collection[str]]  # of stories or articles those that readers marked
+NAMES_KEPT: Final = timedelta(days=365)  # how long identities of deleted articles are kept: archives and sitemaps list a year. Chosen.
+CHANGES_KEPT: Final = timedelta(days=30)  # how long every row of the change log is kept. Chosen, not measured.
+REVISIONS_KEPT: Final = timedelta(days=90)  # how long editors may undo the nightly pass's edits of events. Chosen, not measured.
+AT_ONCE: Final = 50  # stories deleted in one transaction, in some ten milliseconds: other writers wait no longer
+MINE: Final = "by-hand"  # fold reason of editors; equals ``services.editing.drafts.BY_HAND`` of a higher layer
+Marked = Callable[[Collection[str]], Collection[str]]  # returns those of the stories or articles that readers marked
 
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """Days that articles are kept (``None``: for ever) after they were stored or their text changed last. ``sources`` and ``topics`` name
-    others; of several the longest. ``withdraw``: published ones go, too."""
+    """Days that articles are kept (``None``: unlimited) after they were stored or their text last changed. ``sources`` and ``topics`` set
+    others; the longest applies. ``withdraw``: delete published ones, too."""
 
     articles: int | None = None
     sources: Mapping[str, int | None] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Ages:
     withdraw: bool = False
 
     def rule(self, source: str, topics: Collection[str]) -> tuple[str, int | None]:
-        """The key that holds for an article, and its days."""
+        """Return the setting that applies to an article, and its days."""
         names = (source, source.partition(":")[2])
         rules = [(f"sources.{name}", self.sources[name]) for name in names if name in self.sources]
         rules += [(f"topics.{topic}", self.topics[topic]) for topic in sorted(topics) if topic in self.topics]
@@ -60,7 +60,7 @@ class Ages:
 
 @dataclass(slots=True)
 class Pruned:
-    """Articles that went by the key that said so, and old ones that were kept by the reason."""
+    """Numbers of articles deleted, by setting, and of old ones kept, by reason."""
 
     gone: Counter[str] = field(default_factory=Counter)
     retained: Counter[str] = field(default_factory=Counter)
@@ -76,13 +76,13 @@ BY_EDITORS: Final[Sequence[tuple[Select[Any], ColumnElement[Any]]]] = (
     (select(GALLERY_PICTURES.c.gallery_id).where(GALLERY_PICTURES.c.said.is_not(None)), GALLERY_PICTURES.c.gallery_id),
     (select(LABELLED.c.article_id).where(LABELLED.c.label_source != "from-store"), LABELLED.c.article_id),
 )
-"""What says that an editor had an article in hand, beside its own row."""
+"""Queries for articles that an editor worked on, apart from the columns of their own rows."""
 
 
 class Pruning(Part):
     def articles(self, ages: Ages, marked: Marked, *, now: datetime, dry_run: bool = False) -> Pruned:
-        """Delete the stories whose time is over; with ``dry_run`` only count them. Decided anew in the transaction that
-        deletes: somebody may have marked one meanwhile."""
+        """Delete the stories that are due; with ``dry_run`` only count them. Each decision is repeated in the transaction that deletes: a
+        reader may have marked a story meanwhile."""
         found, last = Pruned(), ""
         if ages.shortest is None:
             return found
@@ -101,7 +101,7 @@ class Pruning(Part):
         return found
 
     def revisions(self, before: datetime, *, dry_run: bool = False) -> int:
-        """Delete earlier texts of before that moment, but for those of articles that editors corrected."""
+        """Delete revisions older than ``before``, except those of articles that editors corrected."""
         edited = exists().where(ARTICLES.c.id == REVISIONS.c.article_id, ARTICLES.c.corrected.is_not(None))
         return self._delete_old(REVISIONS, REVISIONS.c.fetched < before, ~edited, dry_run=dry_run)
 
@@ -109,16 +109,16 @@ class Pruning(Part):
         return self._delete_old(RUNS, RUNS.c.started < before, dry_run=dry_run)
 
     def leftovers(self, now: datetime) -> None:
-        """Delete what deleted articles left behind: names after their time, entries of the outbox that were withdrawn, old changes; and
-        the nightly pass's old edits of events."""
+        """Delete remains of deleted articles: expired identities, withdrawn entries of the outbox, old changes; and old edits of events by
+        the nightly pass."""
         self._delete_old(LINKS, LINKS.c.state == PRUNED, LINKS.c.changed < (now - NAMES_KEPT).timestamp())
         self._delete_old(OUTBOX, OUTBOX.c.state == "withdrawn", ~exists().where(ARTICLES.c.id == OUTBOX.c.article_id))
         self._delete_old(EVENT_EDITS, EVENT_EDITS.c.by == "", EVENT_EDITS.c.at < now - REVISIONS_KEPT)
         self._compact_changes(now)
 
     def _compact_changes(self, now: datetime) -> None:
-        """Delete the rows of the change log that say nothing more. Who follows it reads what an article is now, so of each kind its last
-        row is enough, and none of one that is gone but that it is. The log's last row stays: its number says how long the log is."""
+        """Delete superseded rows of the change log. Followers read the current state of an article, so the last row of each kind suffices,
+        and for a deleted article only its deletion. The log's last row stays: its number is the length of the log."""
         of_one = select(CHANGES.c.kind, CHANGES.c.id, func.max(CHANGES.c.seq).label("seq")).group_by(CHANGES.c.kind, CHANGES.c.id)
         latest = of_one.subquery()
         there = exists().where(ARTICLES.c.id == CHANGES.c.id)
@@ -132,14 +132,14 @@ class Pruning(Part):
                 connection.execute(delete(CHANGES).where(CHANGES.c.seq.in_(few)))
 
     def give_back(self, *, whole: bool = False) -> int:
-        """Return free space to the disk; answers how many bytes. ``whole``: write a SQLite file anew if there is no other way."""
+        """Return free space to the disk, and return the number of bytes. ``whole``: rebuild a SQLite file if necessary."""
         return dialect(self._engine.dialect.name).give_back(self._engine, whole)
 
 
 def _decide(
     connection: Connection, stories: Collection[str], ages: Ages, marked: Marked, now: datetime
 ) -> tuple[dict[str, list[str]], dict[str, Counter[str]]]:
-    """Story → its articles, of those that go; and story → why each article goes, or why the old ones of a story stay."""
+    """Return story → its articles, for those to delete; and story → the reasons why its articles are deleted or its old ones kept."""
     versions: dict[str, list[Any]] = {id: [] for id in stories}
     for row in select_in(connection, MEMBERS, ARTICLES.c.story_id, stories):
         versions[row["story_id"]].append(row)
@@ -170,7 +170,7 @@ def _decide(
 
 
 def _delete(connection: Connection, going: Mapping[str, Sequence[str]], now: datetime) -> None:
-    """Delete stories with all that belongs to them, and log it. ``going``: story → its articles."""
+    """Delete stories with all dependent rows, and log it. ``going``: story → its articles."""
     ids, stories = [id for articles in going.values() for id in articles], list(going)
     _keep_names(connection, ids, now)
     pictures = list(connection.scalars(select(SIGHTINGS.c.picture_id).distinct().where(SIGHTINGS.c.story_id.in_(ids))))
@@ -193,7 +193,7 @@ def _delete(connection: Connection, going: Mapping[str, Sequence[str]], now: dat
 
 
 def _keep_names(connection: Connection, ids: Sequence[str], now: datetime) -> None:
-    """Enter the names of articles among the links, where no list page opens them again."""
+    """Keep the identities of articles in the link table, so that no list page opens them again."""
     names = {*ids, *connection.scalars(select(ALIASES.c.id).where(ALIASES.c.article_id.in_(ids)))}
     there = set[str]()
     wall = now.timestamp()

@@ -1,8 +1,8 @@
-"""What readers looked at: the tables, writing it down, and its figures by month, which stay when the views they count are let go.
+"""Views of readers: tables, recording, and figures by month, which are kept when the views themselves are deleted.
 
-A reader is a random name in a cookie: no account, no address. A reader who switched the profile off leaves no trace. Articles are looked
-at, stories are recommended: ``saw`` names an article, all answers name the story that it is in today. So a story of which a reader saw one
-version counts as seen, and two that were folded into one count once.
+A reader is a random name in a cookie, without account or IP address. Nothing is recorded of readers who switched the profile off. Views
+refer to articles, recommendations to stories: ``saw`` takes an article, all results give the story it is in today. So a story counts as
+seen after one of its versions was, and two stories folded into one count once.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from newsportal.store.reading import find_stored
 from newsportal.store.tables import ARTICLES
 
 VIEWS_KEPT: Final = timedelta(days=365)
-"""A view is let go so long after the reader looked at the story last. Chosen: the promise of the portal's page on privacy."""
+"""How long a view is kept after the reader last opened the story. Chosen: the promise of the portal's privacy page."""
 
 OFFERS_KEPT: Final = timedelta(days=396)
-"""An offer is let go after 13 months, so that a month can be set beside the same one of the year before."""
+"""How long an offer is kept: 13 months, so that a month can be compared with the same one of the previous year."""
 
-OPENED_WITHIN: Final = timedelta(hours=24)  # An offer counts as opened if the reader looks at the story for the first time within this time
+OPENED_WITHIN: Final = timedelta(hours=24)  # an offer counts as opened if the reader first opens the story within this time
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What became of views that were imported: ``unknown`` name no stored article, ``old`` are from before :data:`VIEWS_KEPT`, ``off`` are
-    of readers who switched their profile off."""
+    """Result of importing views. ``unknown``: views of articles that are not in the store; ``old``: views older than :data:`VIEWS_KEPT`;
+    ``off``: views of readers who switched their profile off."""
 
     taken: int
     unknown: int = 0
@@ -42,27 +42,27 @@ class Brought:
     off: int = 0
 
 
-READER_CHARS: Final = 64  # a reader's name is a random one of the portal's, or of another system; a longer one is kept as its hash
-MOST_PLACES: Final = 2000  # pictures of a story that are told apart; further ones count as the last of them
-LOOKED: Final = ("seen", "pictures", "places", "first", "at")  # the columns of a look at a story
-WRITTEN_AT_ONCE: Final = 2000  # imported views of one transaction: about a tenth of a second, in which the portal cannot write
+READER_CHARS: Final = 64  # a reader's name is a random one of the portal, or of another system; a longer one is stored as its hash
+MOST_PLACES: Final = 2000  # pictures of a story that are distinguished; further ones count as the last
+LOOKED: Final = ("seen", "pictures", "places", "first", "at")  # columns of a view
+WRITTEN_AT_ONCE: Final = 2000  # imported views per transaction: about a tenth of a second, in which the portal cannot write
 
 
 def reader_name(reader: str) -> str:
-    """A reader's name as it is kept."""
+    """Return a reader's name as it is stored."""
     name = storable(reader)
     return name if len(name) <= READER_CHARS else content_id(name)
 
 
 def bits(places: Collection[int], pictures: int) -> int:
-    """The pictures that were seen as the bits of a number; those that a story does not have are left out."""
+    """Return the pictures seen as the bits of a number; numbers that the story does not have are ignored."""
     if pictures < 1:
         return 1
     return sum(1 << (min(place, MOST_PLACES) - 1) for place in set(places) if 1 <= place <= min(pictures, MOST_PLACES))
 
 
 def look(seen: int, pictures: int, now: datetime) -> dict[str, Any]:
-    """The columns :data:`LOOKED` of one look; ``seen`` as :func:`bits` gives it."""
+    """Return the columns :data:`LOOKED` of one view; ``seen`` is a result of :func:`bits`."""
     return {"pictures": max(pictures, 1), "first": now, "at": now, **_places(seen)}
 
 
@@ -71,7 +71,7 @@ def _places(seen: int) -> dict[str, Any]:
 
 
 def both(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Two looks at one story together. Its number of pictures is the later look's, for stories grow."""
+    """Merge two views of one story. The later one determines the number of pictures, because stories grow."""
     later = max(new, old, key=lambda look: look["at"])
     pictures = later["pictures"]
     seen = int.from_bytes(old["places"], "little") | int.from_bytes(new["places"], "little")
@@ -80,7 +80,7 @@ def both(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def looks(views: Iterable[View], articles: Mapping[str, str], now: datetime) -> dict[tuple[str, str], dict[str, Any]]:
-    """(reader, article) → the look that imported views tell of; ``articles``: what ``View.story`` names → the article's id."""
+    """Return (reader, article) → columns of imported views; ``articles``: ``View.story`` → the article's id."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for view in views:
         key = (reader_name(view.reader), articles[view.story])
@@ -91,12 +91,12 @@ def looks(views: Iterable[View], articles: Mapping[str, str], now: datetime) -> 
 
 
 def view_of(row: Mapping[Any, Any]) -> View:
-    """A row of ``views`` with the ``story_id`` of its article."""
+    """Build a view from a row of ``views`` with the ``story_id`` of its article."""
     return View(row["reader"], row["story_id"], row["seen"], row["pictures"], row["at"])
 
 
 def by_story(views: Iterable[View]) -> list[View]:
-    """One view a reader and story: of several versions of a story the one that was seen most of, with the last moment."""
+    """Return one view per reader and story: the most complete one of its versions, with the latest time."""
     found: dict[tuple[str, str], View] = {}
     for view in views:
         key = (view.reader, view.story)
@@ -107,7 +107,7 @@ def by_story(views: Iterable[View]) -> list[View]:
 
 
 def offer_rows(reader: str, recommended: Iterable[Recommendation], now: datetime) -> list[dict[str, Any]]:
-    """The rows of ``offers``; ``reader`` as it is kept."""
+    """Return the rows of ``offers``; ``reader`` as stored."""
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return [
         {"reader": reader, "story_id": one.story[:ID_CHARS], "day": day, "at": now, "by": one.by[:16], "opened": None}
@@ -118,7 +118,7 @@ def offer_rows(reader: str, recommended: Iterable[Recommendation], now: datetime
 SWITCHED_OFF = sa.Table(
     "readers_off", METADATA, sa.Column("reader", sa.String(READER_CHARS), primary_key=True), sa.Column("since", Moment, nullable=False)
 )
-"""Readers who want no profile: nothing else is known of them."""
+"""Readers who switched their profile off; no other data of them is stored."""
 
 VIEWS = sa.Table(
     "views",
@@ -130,11 +130,11 @@ VIEWS = sa.Table(
     sa.Column("places", sa.LargeBinary, nullable=False),
     sa.Column("first", Moment, nullable=False),
     sa.Column("at", Moment, nullable=False),
-    sa.Index(None, "first", "reader", "seen"),  # all that a month is counted from
+    sa.Index(None, "first", "reader", "seen"),  # covers the queries that count a month
     sa.Index(None, "at"),
 )
-"""``places`` has a bit for each picture (the lowest of the first byte is the first picture's), ``seen`` of them are set; ``first`` and
-``at``: when the reader looked at the story first and last."""
+"""``places``: one bit per picture (the lowest bit of the first byte is the first picture), ``seen`` of them set; ``first`` and ``at``: when
+the reader first and last opened the story."""
 
 OFFERS = sa.Table(
     "offers",
@@ -147,10 +147,10 @@ OFFERS = sa.Table(
     sa.Column("opened", sa.String(ID_CHARS)),
     sa.Index(None, "day"),
 )
-"""What was recommended, a row a day; ``at``: when first. ``opened``: the article by which the reader opened the story. No foreign keys:
-a story goes when it is folded into another."""
+"""Recommendations, one row per day; ``at``: first time. ``opened``: the article by which the reader opened the story. No foreign keys: a
+story disappears when it is folded into another."""
 
-AT_ONCE: Final = 200  # views that :func:`bring` may be given: one statement asks for all of them, two values each
+AT_ONCE: Final = 200  # maximum number of views given to :func:`bring`: one statement looks up all of them, two values each
 
 SITUATION: Final = (
     sa.select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
@@ -159,7 +159,7 @@ SITUATION: Final = (
     .outerjoin(VIEWS, (VIEWS.c.reader == sa.bindparam("reader")) & (VIEWS.c.article_id == ARTICLES.c.id))
     .where(ARTICLES.c.id == sa.bindparam("article"))
 )
-"""All that one look needs to know, in one statement."""
+"""Reads all that recording one view needs, in one statement."""
 
 
 def save_look(connection: sa.Connection, reader: str, article_id: str, places: Collection[int], pictures: int, now: datetime) -> bool:
@@ -181,9 +181,9 @@ def save_look(connection: sa.Connection, reader: str, article_id: str, places: C
 
 
 def bring(connection: sa.Connection, views: Sequence[View], now: datetime) -> dict[str, int]:
-    """See ``Readers.bring``; some of the views. Answers the counts of :class:`Brought`."""
+    """Import some of the views (``Readers.bring``). Return the counts of :class:`Brought`."""
     recent = [view for view in views if view.at >= now - VIEWS_KEPT]
-    names = {view.story for view in recent}  # of articles, by id or by an identity
+    names = {view.story for view in recent}  # of articles, by id or by identity
     by_id = connection.scalars(sa.select(ARTICLES.c.id).where(ARTICLES.c.id.in_(names)))
     articles = find_stored(connection, names) | {id: id for id in by_id}
     known = [view for view in recent if view.story in articles]
@@ -200,7 +200,7 @@ def bring(connection: sa.Connection, views: Sequence[View], now: datetime) -> di
 
 
 def _there(connection: sa.Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    """The views of these readers and articles that are stored."""
+    """Return the stored views of these readers and articles."""
     if not keys:
         return []
     filled = [*keys, *[keys[-1]] * (AT_ONCE - len(keys))]
@@ -212,7 +212,7 @@ def _there(connection: sa.Connection, keys: Sequence[tuple[str, str]]) -> list[d
 
 @cache
 def _of_keys() -> sa.Select[Any]:
-    """Looks up :data:`AT_ONCE` views by their keys. ``(reader, article_id) IN (…)`` would make SQLite read the whole table."""
+    """Return a query for :data:`AT_ONCE` views by key. With ``(reader, article_id) IN (…)`` SQLite would scan the table."""
     keys = (
         (VIEWS.c.reader == sa.bindparam(f"reader_{number}")) & (VIEWS.c.article_id == sa.bindparam(f"article_{number}"))
         for number in range(AT_ONCE)
@@ -222,11 +222,11 @@ def _of_keys() -> sa.Select[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A month of reading (paper C, figures 3 and 4). ``start``: its first moment (UTC).
+    """Figures of a month of reading (paper C, figures 3 and 4). ``start``: its beginning (UTC).
 
-    ``views`` and ``pictures`` count what was looked at for the first time in it; of ``offered`` recommendations ``opened`` were opened, and
-    ``liked`` of those read to the share α or more (formula 4: precision = liked / offered). Where
-    most stories are articles α is 1, and what was read whole is liked.
+    ``views`` and ``pictures`` count those seen for the first time; of ``offered`` recommendations ``opened`` were opened, and ``liked`` of
+    those read to the share α or more (formula 4: precision = liked / offered). If most stories are articles, α is 1 and a story read
+    completely is liked.
     """
 
     start: datetime
@@ -242,7 +242,7 @@ FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked") 
 
 
 def month_of(moment: datetime) -> datetime:
-    """The first moment of its month (UTC)."""
+    """Return the beginning of the month (UTC)."""
     return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
@@ -252,7 +252,7 @@ MONTHS = sa.Table(
     sa.Column("start", Moment, primary_key=True),
     *(sa.Column(name, sa.Integer, nullable=False) for name in FIGURES),
 )
-"""Figures of months whose views and offers were let go."""
+"""Figures of months whose views and offers were deleted."""
 
 
 def months(connection: sa.Connection, alpha: float) -> list[Month]:
@@ -262,7 +262,7 @@ def months(connection: sa.Connection, alpha: float) -> list[Month]:
 
 
 def _spans(connection: sa.Connection) -> Iterator[tuple[datetime, datetime]]:
-    """The months from the first view or offer to the last, as (start, end)."""
+    """Yield the months from the first view or offer to the last, as (start, end)."""
     ends = [
         (connection.scalar(sa.select(sa.func.min(column))), connection.scalar(sa.select(sa.func.max(column))))
         for column in (VIEWS.c.first, OFFERS.c.day)

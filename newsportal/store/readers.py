@@ -1,4 +1,4 @@
-"""What readers looked at, what was recommended to them, and what was learnt from it; long answers are read in pages."""
+"""Readers' views, recommendations made to them, and the models fitted to both; long results are read in pages."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from newsportal.store.reader_views import (
 )
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
-FITS_KEPT: Final = 400  # fits whose figures are kept (a year of nights and more); the model is kept of the latest alone
+FITS_KEPT: Final = 400  # fits whose figures are kept (more than a year of nights); the model is only kept of the latest
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a fit left: ``packed`` is the model, ``facts`` its figures (α, λ, numbers of views and stories, seconds, by whom)."""
+    """Result of a fit: ``packed`` is the model, ``facts`` its figures (α, λ, numbers of views and stories, seconds, author)."""
 
     made: datetime
     facts: Mapping[str, Any]
@@ -46,7 +46,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class StoryOffer:
-    """A story as recommendation knows it: by its head. ``text`` is the beginning of it; ``labels``: ``topic:…``, ``category:…``,
+    """A story as input of recommendation, represented by its head. ``text``: its beginning; ``labels``: ``topic:…``, ``category:…``,
     ``source:…``."""
 
     story: str
@@ -58,8 +58,8 @@ class StoryOffer:
 
 VIEWS_AT_ONCE: Final = 5000
 STORIES_AT_ONCE: Final = 1000  # rows read at once
-BEGINNING: Final = 300  # characters of a text that recommendation gets: they hold its first sentence
-KINDS: Final = ("topic", "category", "source")  # the labels of a story that recommendation gets, in order
+BEGINNING: Final = 300  # characters of a text given to recommendation, enough for its first sentence
+KINDS: Final = ("topic", "category", "source")  # labels of a story given to recommendation, in order
 
 FITS = Table(
     "fits",
@@ -70,33 +70,33 @@ FITS = Table(
     Column("packed", LONG_BINARY),
     sqlite_autoincrement=True,
 )
-"""``packed`` is kept of the latest fit alone."""
+"""``packed`` is NULL except for the latest fit."""
 
 LOOKS: Final = select(VIEWS, ARTICLES.c.story_id).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
 
 
 class Readers(Part):
     def saw(self, reader: str, article_id: str, places: Collection[int], *, pictures: int, now: datetime) -> bool:
-        """The reader looked at these pictures (1 is the first) of a story, added to those seen before. An article without pictures
-        (``pictures`` 0) is one of one.
+        """Record that the reader saw these pictures (from 1) of a story, in addition to earlier ones. An article without pictures
+        (``pictures`` 0) counts as one with one.
 
-        Answers whether it was kept: nothing is kept of a reader whose profile is off, nor of an unknown article.
+        Return whether it was recorded: not for a reader whose profile is off, nor for an unknown article.
         """
         with self._write() as connection:
             return reader_views.save_look(connection, reader_name(reader), article_id, places, pictures, now)
 
     def history(self, reader: str, *, limit: int = 500) -> list[View]:
-        """The stories that a reader looked at, the latest first."""
+        """Return the stories that a reader viewed, latest first."""
         wanted = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.at.desc(), VIEWS.c.article_id).limit(limit)
         return by_story(map(view_of, self._mappings(wanted)))
 
     def forget(self, reader: str, story: str | None = None) -> None:
-        """Clear a reader's profile, or one story of it (named by its id or an article's); recommendations made to the reader go too."""
+        """Delete a reader's views and recommendations, or those of one story (given by its id or an article's)."""
         with self._write() as connection:
             _forget(connection, reader_name(reader), story)
 
     def switch(self, reader: str, on: bool, *, now: datetime) -> None:
-        """Switch a reader's profile off (what is known is cleared) or on again."""
+        """Switch a reader's profile off (its data are deleted) or on again."""
         name = reader_name(reader)
         with self._write() as connection:
             if on:
@@ -106,8 +106,8 @@ class Readers(Part):
                 upsert(connection, SWITCHED_OFF, [{"reader": name, "since": now}])
 
     def views(self, *, since: datetime | None = None, after: str = "", until: str | None = None) -> Iterator[View]:
-        """Every view, streamed, by reader and story. ``after`` and ``until``: only of readers whose names lie behind the one, up to the
-        other (see ``parts``)."""
+        """Yield all views, streamed, by reader and story. ``after`` and ``until``: only readers whose names are greater than ``after``, up
+        to ``until`` (see ``parts``)."""
         among = [VIEWS.c.at >= since] if since else []
         among += [VIEWS.c.reader <= until] if until is not None else []
         key = tuple_(VIEWS.c.reader, VIEWS.c.article_id)
@@ -121,13 +121,13 @@ class Readers(Part):
             yield from sorted(by_story(views), key=lambda view: view.story)
 
     def recent(self, since: datetime, *, limit: int = 50_000) -> list[View]:
-        """What was looked at since a moment, the latest first: what a fit does not know yet."""
+        """Return views since a time, latest first: those that the latest fit does not include."""
         wanted = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
         return by_story(map(view_of, self._mappings(wanted)))
 
     def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[StoryOffer]:
-        """Stories from ``since`` on, streamed: what may be recommended. ``found``: only those stored at that moment or later.
-        ``looked_at``: also all older ones that somebody looked at."""
+        """Yield stories from ``since`` on, streamed, as candidates for recommendation. ``found``: only those stored at that time or later.
+        ``looked_at``: also older ones with views."""
         late = [STORIES.c.first_seen >= found] if found is not None else []
         wanted = HEADS.where(STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
         yield from self._pages(
@@ -144,7 +144,7 @@ class Readers(Part):
             yield from page
 
     def parts(self, number: int) -> list[str]:
-        """Names of readers that cut all of them into at most ``number`` parts of about as many views each; the last part has no end."""
+        """Return names that split all readers into at most ``number`` parts with about equally many views; the last part is open."""
         with self._read() as connection:
             total = connection.scalar(select(func.count()).select_from(VIEWS)) or 0
             places = [total * cut // number for cut in range(1, number)]
@@ -157,7 +157,7 @@ class Readers(Part):
         return views, readers
 
     def ages(self, *, hours: int) -> list[int]:
-        """How many stories were looked at for the first time in each of the first hours after they were published."""
+        """Return how many stories were first viewed in each of the first hours after their publication."""
         age = VIEWS.c.first.cast(BigInteger) - ARTICLES.c.moment.cast(BigInteger)
         hour = (age // HOUR).label("hour")
         counted = select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
@@ -166,20 +166,20 @@ class Readers(Part):
         return [found.get(number, 0) for number in range(hours)]
 
     def offer(self, reader: str, recommended: Sequence[Recommendation], *, now: datetime) -> None:
-        """These were shown to the reader as recommendations. The same story again on the same day counts once."""
+        """Record recommendations shown to the reader. A story counts once per day."""
         name = reader_name(reader)
         with self._write() as connection:
             if not connection.execute(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader == name)).first():
                 upsert(connection, OFFERS, offer_rows(name, recommended, now))
 
     def months(self, *, alpha: float) -> list[Month]:
-        """Reading by month, the earliest first."""
+        """Return figures by month, earliest first."""
         with self._read() as connection:
             return months(connection, alpha)
 
     def bring(self, views: Iterable[View], *, now: datetime) -> Brought:
-        """Take over views from elsewhere; ``View.story`` names an article by its id, or by an identity that it is known by. Repeated, it
-        changes nothing. Written in small transactions, so that readers are not kept waiting."""
+        """Import views from elsewhere; ``View.story`` is an article's id or one of its identities. Idempotent. Uses small transactions, so
+        that readers do not wait."""
         counts = Counter(taken=0)
         for batch in chunks(views, reader_views.WRITTEN_AT_ONCE):
             with self._write() as connection:
@@ -188,13 +188,13 @@ class Readers(Part):
         return Brought(**counts)
 
     def outdated(self, before: datetime) -> int:
-        """How many views are from before that moment."""
+        """Return the number of views older than ``before``."""
         return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.at < before)) or 0
 
     def let_go(self, *, alpha: float, now: datetime, kept: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
-        """Delete views and offers that are older than is promised; their months' figures stay. Answers how many rows went.
+        """Delete views and offers older than promised, keeping the figures of their months. Return the number of deleted rows.
 
-        ``closing``: the figures of all months that are over stay as they are now, since articles with views are deleted next.
+        ``closing``: store the figures of all past months now, because articles with views will be deleted next.
         """
         with self._write() as connection:
             oldest = now - kept
@@ -204,7 +204,7 @@ class Readers(Part):
             return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - reader_views.OFFERS_KEPT)).rowcount
 
     def save_fit(self, fit: Fit) -> None:
-        """Put a fit to use in place of the one before."""
+        """Store a fit in place of the previous one."""
         with self._write() as connection:
             connection.execute(update(FITS).where(FITS.c.packed.is_not(None)).values(packed=None))
             connection.execute(insert(FITS), {"made": fit.made, "facts": dict(fit.facts), "packed": fit.packed})
@@ -214,7 +214,7 @@ class Readers(Part):
                 connection.execute(delete(FITS).where(FITS.c.number <= oldest))
 
     def fit(self, *, newer_than: datetime | None = None) -> Fit | None:
-        """The latest fit, if there is one that was made after ``newer_than``: to ask costs little."""
+        """Return the latest fit, if it was made after ``newer_than``; cheap enough for polling."""
         with self._read() as connection:
             made = connection.execute(select(FITS.c.number, FITS.c.made).order_by(FITS.c.number.desc()).limit(1)).first()
             if made is None or (newer_than is not None and made.made <= newer_than):

@@ -1,4 +1,4 @@
-"""What is read of articles and stories, and the names by which they are known."""
+"""Queries for articles, stories and their identities."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 ITSELF, ALIASED = select(ARTICLES.c.id.label("article_id"), ARTICLES.c.id), select(ALIASES.c.article_id, ALIASES.c.id)
 FIND = union_all(ITSELF.where(ARTICLES.c.id == WANTED), ALIASED.where(ALIASES.c.id == WANTED))
 FIND_ALL = union_all(ITSELF.where(ARTICLES.c.id.in_(IDS)), ALIASED.where(ALIASES.c.id.in_(IDS)))
-"""The articles of identities. No identity is both: what is an article already does not become an alias."""
+"""Articles of identities. No identity is both: an article's own identity never becomes an alias."""
 
 DECLARING = union_all(
     select(FIND_ALL.subquery(), literal(0).label("rank")),
     select(DECLARED.c.article_id, DECLARED.c.id, literal(1)).where(DECLARED.c.id.in_(IDS)),
 )
-"""The articles that are known by names, then those that declare them."""
+"""Articles known by an identity, followed by those that declare it."""
 
 
 def find(connection: Connection, identity: str) -> str | None:
-    """The id of the article that is known by ``identity``, itself or as an alias."""
+    """Return the id of the article known by ``identity``, directly or as an alias."""
     found: str | None = connection.scalar(FIND, {"wanted": content_id(identity)})
     return found
 
 
 def find_stored(connection: Connection, identities: Collection[str]) -> dict[str, str]:
-    """Identity → id of the article that is known by it, itself or as an alias, of those that are stored."""
+    """Map identities to the ids of the articles known by them, directly or as an alias, of those stored."""
     by_id = {name_id(identity): identity for identity in identities}
     rows = (row for some in chunks(by_id) for row in connection.execute(FIND_ALL, {"ids": some}))
     return {by_id[id]: article_id for article_id, id in rows}
 
 
-EXCERPT_CHARS: Final = 300  # how much of a text a list shows (``results.Story``)
+EXCERPT_CHARS: Final = 300  # characters of a text shown in lists (``results.Story``)
 
 LISTED: Final = (
     *(column for column in ARTICLES.c if column.name not in ("text", "html")),
     func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text"),
 )
-"""The columns of an article that a list shows."""
+"""Columns of an article for lists."""
 
 
 def articles(connection: Connection, ids: Sequence[str], columns: Sequence[ColumnElement[Any]] = tuple(ARTICLES.c)) -> list[StoredArticle]:
-    """The articles of these ids that exist, in this order."""
+    """Return the existing articles of these ids, in this order."""
     few = (_articles(connection, select(*columns).where(ARTICLES.c.id.in_(chunk))) for chunk in chunks(dict.fromkeys(ids)))
     found = {article.id: article for some in few for article in some}
     return [found[id] for id in ids if id in found]
@@ -65,7 +65,7 @@ def _articles(connection: Connection, statement: Select[Any]) -> list[StoredArti
 
 
 def with_articles(connection: Connection, statement: Select[Any]) -> list[tuple[RowMapping, StoredArticle]]:
-    """Rows that have the columns of an article, with the article of each."""
+    """Return rows that have the columns of an article, each with its article."""
     rows = connection.execute(statement).mappings().all()
     topics = topics_of(connection, [row["id"] for row in rows])
     return [(row, article_from(row, topics.get(row["id"], ()))) for row in rows]
@@ -79,7 +79,7 @@ def topics_of(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[T
 
 
 def story(connection: Connection, id: str, hidden: bool) -> Story | None:
-    """See ``Store.story``. The id of a story that was folded away leads to where its founder is now."""
+    """Implement ``Store.story``. The id of a story that was folded away finds its founder's current story."""
     row = connection.execute(select(STORIES).where(STORIES.c.id == id)).mappings().first()
     if row is None:
         moved = connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id))
@@ -93,7 +93,7 @@ def story(connection: Connection, id: str, hidden: bool) -> Story | None:
 
 
 def read_names(connection: Connection, after: str) -> Sequence[Any]:
-    """A page of the identities and aliases, by id."""
+    """Return a page of identities and aliases, by id."""
     both = union_all(*(select(table.c.id, table.c.identity).where(table.c.id > after) for table in (ARTICLES, ALIASES))).subquery()
     return connection.execute(select(both).order_by(both.c.id).limit(PAGE)).all()
 
@@ -109,21 +109,21 @@ def read_new_aliases(connection: Connection, after: tuple[int, str]) -> Sequence
     return connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE)).all()
 
 
-NAMES: Final = select(LINKS.c.id).where(LINKS.c.link == 1, LINKS.c.state == PRUNED)  # Names of articles that were deleted for their age
+NAMES: Final = select(LINKS.c.id).where(LINKS.c.link == 1, LINKS.c.state == PRUNED)  # identities of articles deleted by retention
 
 
 class Articles(Part):
     def find_stored(self, identities: Collection[str]) -> set[str]:
-        """Those of articles that are stored, or were deleted for their age."""
+        """Return the identities of articles that are stored, or were deleted by retention."""
         with self._read() as connection:
             stored = set(find_stored(connection, identities))
             left = {name_id(identity): identity for identity in identities if identity not in stored}
             return stored | {left[row["id"]] for row in select_in(connection, NAMES, LINKS.c.id, left)}
 
     def identities(self, *, after: int = 0) -> Iterator[str]:
-        """All stored identities and aliases, to fill a Bloom filter at the start; with ``after``, those entered since that change.
+        """Yield all stored identities and aliases, to fill a Bloom filter; with ``after``, those added since that change.
 
-        Some older ones may be among them. Who asks ``last_seq`` first and then for the names misses none the next time.
+        Some older ones may be included. Call ``last_seq`` before this method to miss none the next time.
         """
         if after > 0:
             changed = self._pages(read_changed_names, lambda row: row.seq, after)
@@ -133,7 +133,7 @@ class Articles(Part):
         return (row.identity for row in found)
 
     def declared_by(self, *names: str) -> list[StoredArticle]:
-        """For each of ``names`` the article that is known by it, and those that declare it, with their texts."""
+        """Return, for each of ``names``, the article known by it and those that declare it, with their texts."""
         order = {name_id(name): place for place, name in enumerate(names)}
         with self._read() as connection:
             rows = connection.execute(DECLARING, {"ids": list(order)}).all()
@@ -144,7 +144,7 @@ class Articles(Part):
         return next(iter(self.articles([id])), None)
 
     def revisions(self, id: str) -> tuple[StoredArticle, ...]:
-        """The earlier texts of an article, oldest first (without the present one)."""
+        """Return the earlier versions of an article, oldest first (without the current one)."""
         with self._read() as connection:
             present = articles(connection, [id])
             if not present:
@@ -159,14 +159,14 @@ class Articles(Part):
             return articles(connection, ids)
 
     def all_articles(self, *, after: str | None = None) -> Iterator[StoredArticle]:
-        """Every article by id, streamed; ``after`` resumes behind an id."""
+        """Yield all articles by id, streamed; ``after`` resumes after an id."""
         in_order = select(ARTICLES).order_by(ARTICLES.c.id).limit(PAGE // 10)
         return self._pages(
             lambda connection, last: _articles(connection, in_order.where(ARTICLES.c.id > last)), lambda one: one.id, after or ""
         )
 
     def story(self, id: str, *, hidden: bool = False) -> Story | None:
-        """A story, without the versions that editors hide; ``None`` if that leaves nothing. ``hidden``: all of it."""
+        """Return a story without hidden versions; ``None`` if none are left. ``hidden``: include them."""
         with self._read() as connection:
             return story(connection, id, hidden)
 
@@ -184,7 +184,7 @@ class Articles(Part):
                 statement = select(column, func.count()).where(*where).group_by(column).order_by(func.count().desc(), column)
                 return {str(value): int(number) for value, number in connection.execute(statement)}
 
-            # the condition: any; "is not null" reads every article in SQLite, which has no index for that
+            # SQLite has no index for IS NOT NULL, and would read every article
             hidden = select(func.count(), func.count(STORIES.c.id.distinct())).select_from(ARTICLES).where(ARTICLES.c.hidden > EPOCH)
             articles, stories = connection.execute(
                 hidden.outerjoin(STORIES, (STORIES.c.id == ARTICLES.c.story_id) & (STORIES.c.count == 0))
@@ -197,6 +197,6 @@ class Articles(Part):
             )  # fmt: skip
 
     def stories_since(self, topic: str, since: datetime) -> int:
-        """How many stories of a topic are no older than that. Read from an index: as quick as there are many of them."""
+        """Return how many stories of a topic are not older than ``since``. Reads an index, in time proportional to their number."""
         named = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
         return self._scalar(select(func.count()).select_from(LABELS).where(*named)) or 0

@@ -1,4 +1,4 @@
-"""What the store answers, and what it is asked for: articles and stories as they are stored, filters, changes, the state of sources."""
+"""Results and arguments of the store: stored articles and stories, filters, changes, the state of sources."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from newsportal.items import Image, TopicMark
 from newsportal.schedule.policies import HubPage
 
 FIRST: Final = timedelta(hours=6)
-"""The first hours, in which news is taken over if it ever is (the story page names them). Chosen, not measured."""
+"""The first hours of a story, in which most reposts appear (shown on the story page). Chosen, not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """``steps``: the moments at which another site had the story, ascending; the n-th brought the n-th site.
+    """Spread of a story over sites. ``steps``: times at which each further site published it, ascending; the n-th belongs to the n-th site.
 
-    ``hours`` lie between the first and the last of them; ``at_first`` sites had the story within the :data:`FIRST` hours.
+    ``hours``: from the first to the last of them; ``at_first``: number of sites within the first :data:`FIRST` hours.
     """
 
     steps: tuple[datetime, ...]
@@ -38,37 +38,37 @@ class Spread:
 
     @property
     def per_hour(self) -> float | None:
-        """Sites an hour after the first one; ``None`` while there is no other, or all came at one moment."""
+        """Sites per hour after the first one; ``None`` for a single site, or if all published at the same time."""
         return (self.sites - 1) / self.hours if self.hours else None
 
 
 Outcome = Literal["stored", "folded", "same", "revised"]
-"""What ``add`` did: a new story, a new version of a story, nothing (known, unchanged), or a newer text of a known article."""
+"""Result of ``add``: a new story, a new version of a story, nothing (known, unchanged), or a newer text of a known article."""
 
 Order = Literal["newest", "hottest"]
 
 
 def host(url: str) -> str:
-    """The host of ``url`` in lower case, ``""`` where it has none."""
+    """Return the host of ``url`` in lower case, or ``""`` if there is none."""
     try:
         return (urlsplit(url).hostname or "").lower()
     except ValueError:
         return ""
 
 
-FORUM = "forum:"  # how the names of the sources of threads begin: an article of such a source is a thread
+FORUM = "forum:"  # prefix of the names of forum sources, whose articles are threads
 
 
 def is_thread(source: str) -> bool:
-    """Whether an article of this source is a forum's thread."""
+    """Return whether an article of this source is a forum thread."""
     return source.startswith(FORUM)
 
 
-GALLERY = "gallery:"  # how the names of the sources of photo stories begin: an article of such a source is a photo story
+GALLERY = "gallery:"  # prefix of the names of gallery sources, whose articles are photo stories
 
 
 def is_gallery(source: str) -> bool:
-    """Whether an article of this source is a photo story."""
+    """Return whether an article of this source is a photo story."""
     return source.startswith(GALLERY)
 
 
@@ -82,8 +82,8 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class StoredArticle:
-    """An article as it is kept. ``moment`` is the time it is sorted by: published, but never later than first seen (else a page that
-    is dated in 2099 would lead every list for years)."""
+    """An article in the store. ``moment`` is its sort key: the time of publication, but not later than first seen (else a page dated in
+    2099 would lead every list for years)."""
 
     id: str
     story_id: str
@@ -107,23 +107,23 @@ class StoredArticle:
     category_reason: str | None = None
     topics: tuple[str, ...] = ()
     topic_marks: tuple[TopicMark, ...] = ()
-    keywords: tuple[str, ...] = ()  # the weightiest first
+    keywords: tuple[str, ...] = ()  # the most important first
     images: tuple[Image, ...] = ()
     algorithm: str | None = None
     revision: int = 1
     fold_of: str | None = None
     fold_reason: str | None = None
     fold_score: float | None = None
-    corrected: datetime | None = None  # when an editor corrected it last; who, and which fields (title, text, published, author)
+    corrected: datetime | None = None  # last correction by an editor; its author and fields (title, text, published, author)
     corrected_by: str | None = None
     corrected_fields: tuple[str, ...] = ()
-    hidden: datetime | None = None  # since when an editor hides it from readers, who, and why
+    hidden: datetime | None = None  # when an editor hid it from readers, who, and why
     hidden_by: str | None = None
     hidden_reason: str | None = None
 
     @property
     def publisher(self) -> str:
-        """Who counts as one site: its name, else the host of the URL."""
+        """Name of the site for counting sites: ``site``, or the host of the URL."""
         return self.site or host(self.url)
 
     @property
@@ -133,10 +133,10 @@ class StoredArticle:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One story: its original (``head``; ``store/folding.py`` has the rule) and every version, the original first, then by time.
+    """A story: its original (``head``; by the rule in ``store/folding.py``) and all versions, the original first, then by time.
 
-    ``sites`` counts distinct sites; ``heat`` is what "hottest" is ordered by. In lists ``versions`` is empty and the
-    head's ``text`` is cut to 300 characters; ``Store.story`` fills both.
+    ``sites`` counts distinct sites; ``heat`` is the sort key of "hottest". In lists ``versions`` is empty and the head's ``text`` is cut to
+    300 characters; ``Store.story`` fills both.
     """
 
     id: str
@@ -150,7 +150,7 @@ class Story:
 
     @property
     def spread(self) -> Spread:
-        """How many sites had the story, and when; empty in lists."""
+        """Times at which sites published the story; empty in lists."""
         first: dict[str, datetime] = {}
         for version in self.versions:
             first[version.publisher] = min(version.moment, first.get(version.publisher, version.moment))
@@ -159,10 +159,11 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class StoryFilter:
-    """Which stories; every field narrows. A story matches if one of its versions does. ``before`` is a cursor from ``StoryPage.next``.
+    """Selection of stories; every field narrows it. A story matches if one of its versions does. ``before`` is a cursor from
+    ``StoryPage.next``.
 
-    ``after``: the other way, the last so many that stand before this cursor (``story_lists.cursor_of`` a story, say), in the order of the
-    list, the ``StoryPage`` without a cursor. Not with ``before``.
+    ``after``: page backwards, to the last ``limit`` stories before this cursor (for example ``lists.cursor_of`` a story), in list order;
+    the ``StoryPage`` has no cursor. Excludes ``before``.
     """
 
     topic: str | None = None
@@ -187,8 +188,7 @@ class StoryPage:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """A change of an article's topics: marks that come, where the topic is not there yet, and topics that go, of what keywords or editors
-    brought."""
+    """A change of an article's topics: marks to add unless the topic is present, and topics to remove if set by keywords or editors."""
 
     article_id: str
     add: tuple[TopicMark, ...] = ()
@@ -207,17 +207,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """What is remembered of a source between runs: HTTP validators per list page, rest after a block, its last outcome.
+    """State of a source kept between runs: HTTP validators by list page, backoff after a block, the last result.
 
-    ``unfinished``: when a visit began that did not come to its end (killed, stopped, a list page failed). ``hung``: pages that hang in the
-    browser (hash of the link's name → in how many runs, and when last, in ISO 8601). ``hubs``: the hub pages that a region follows.
+    ``unfinished``: start of a visit that did not finish (killed, stopped, a list page failed). ``hung``: pages that hang in the browser
+    (hash of the link's name → number of runs, and last time in ISO 8601). ``hubs``: hub pages that a region follows.
     """
 
     source: str
     validators: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)  # url -> (ETag, Last-Modified)
     rest_until: datetime | None = None
     next_visit: datetime | None = None
-    rate: float | None = None  # entries a day, as its share of a budget of visits counts
+    rate: float | None = None  # entries per day, as weighted in the budget of visits
     last_run: datetime | None = None
     last_success: datetime | None = None
     last_error: str | None = None

@@ -1,6 +1,6 @@
 """Bring a database to this version's schema (Alembic), and refuse one of a later version.
 
-An up-to-date database costs one query; neither it nor an empty one, which is made from the tables themselves, loads Alembic.
+An up-to-date database costs one query; neither that nor creating the tables of an empty one loads Alembic.
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ VERSION_TABLE = "alembic_version"
 MYSQL_TABLES: Final = {"engine": "InnoDB", "charset": "utf8mb4"}
 
 RESTORING = "restoring "
-"""Stands before the revision while a backup is written into the database, and the backup's name behind it: 32 characters at most."""
+"""Prefix of the revision while a backup is restored into the database, followed by the backup's name: 32 characters at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MigrationChain:
-    """A chain of migrations: ``head`` its newest revision, ``scripts`` the folder, ``table`` where a database keeps its revision.
+    """A chain of migrations: ``head`` is the newest revision, ``scripts`` the folder, ``table`` where a database keeps its revision.
 
-    ``tables``: what a database of the newest revision has. ``way_over``: what to do with a database from before
-    the first migration.
+    ``tables``: tables of the newest revision. ``way_over``: instructions for a database older than the first migration.
     """
 
     head: str
@@ -46,7 +45,7 @@ class MigrationChain:
 
 
 def newest(scripts: Traversable) -> str:
-    """The newest revision: files of migrations begin with theirs."""
+    """Return the newest revision: file names of migrations begin with theirs."""
     return max(script.name[:4] for script in _scripts(scripts))
 
 
@@ -67,10 +66,10 @@ STORE = MigrationChain(
 
 
 def prepare(engine: Engine, chain: MigrationChain = STORE, *, unfinished: bool = False) -> None:
-    """Make or migrate the tables. Safe when several processes start at once: the first one does it, the others find it done.
+    """Create or migrate the tables. Safe when several processes start at once: the first one does it, the others wait.
 
-    Raises ``StoreTooNew`` for a database that a later newsportal wrote, ``StoreTooOld`` for one that no migration leads on from,
-    ``StoreUnfinished`` for one that holds a part of a backup, unless ``unfinished`` says that somebody goes on with it.
+    Raises ``StoreTooNew`` for a database written by a later version, ``StoreTooOld`` if no migration leads from it, ``StoreUnfinished`` for
+    a partly restored backup, unless ``unfinished`` allows that to resume the restore.
     """
     with reading(engine) as connection:
         if _is_ready(version(connection, chain), chain, place_of(engine.url), unfinished):
@@ -87,9 +86,9 @@ def prepare(engine: Engine, chain: MigrationChain = STORE, *, unfinished: bool =
 
 
 def create(connection: Connection, chain: MigrationChain = STORE) -> None:
-    """Make the tables of an empty database, of the newest revision.
+    """Create the tables of the newest revision in an empty database.
 
-    MySQL ends its transaction at every table: what a killed process left there is completed.
+    MySQL commits after every table: tables left by a killed process are completed.
     """
     database = connection.dialect.name
     if database == "sqlite":
@@ -114,7 +113,7 @@ def _statements(chain: MigrationChain) -> tuple[str, ...]:
 
 
 def _tables(chain: MigrationChain, database: str) -> list[Table]:
-    """The tables, that of the revision first. Names compare and sort letter by letter: in SQLite of itself, elsewhere by collation."""
+    """Return the tables, that of the revision first. Names compare and sort by code point: by default in SQLite, elsewhere by collation."""
     made = MetaData(naming_convention=chain.tables.naming_convention)
     column = Column("version_num", String(32), nullable=False)
     versions = Table(chain.table, made, column, PrimaryKeyConstraint("version_num", name=f"{chain.table}_pkc"))
@@ -129,7 +128,7 @@ def _tables(chain: MigrationChain, database: str) -> list[Table]:
 
 
 def exact(type_: TypeEngine[Any], database: str) -> TypeEngine[Any]:
-    """A type of texts in the collation by code points of ``database``, in MySQL the long ones as ``MEDIUMTEXT``; others are themselves."""
+    """Return a text type with the code point collation of ``database``, in MySQL long ones as ``MEDIUMTEXT``; other types are unchanged."""
     collation = {**COLLATIONS, "postgresql": "C"}.get(database)
     if collation is None or not isinstance(type_, String):
         return type_
@@ -150,19 +149,20 @@ def _is_ready(found: str | None, chain: MigrationChain, where: str, unfinished: 
 
 
 def restoring(connection: Connection) -> str | None:
-    """The backup that is being written into the database. One that another version of newsportal began has another name."""
+    """Return the backup being restored into the database. The name differs if another version of newsportal began it."""
     found = version(connection) or ""
     return found.removeprefix(RESTORING).removeprefix(f"{STORE.head} ") if found.startswith(RESTORING) else None
 
 
 def mark(connection: Connection, backup: str | None) -> None:
-    """Note that ``backup`` (at most 16 characters) is written into the database, or that it is whole. No newsportal opens it meanwhile."""
+    """Note that ``backup`` (at most 16 characters) is being restored into the database, or that it is complete. Meanwhile it cannot be
+    opened."""
     noted = STORE.head if backup is None else f"{RESTORING}{STORE.head} {backup}"
     connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :noted"), {"noted": noted})  # noqa: S608  a constant
 
 
 def version(connection: Connection, chain: MigrationChain = STORE) -> str | None:
-    """The schema revision of the database, None for an empty one."""
+    """Return the schema revision of the database, ``None`` for an empty one."""
     if not inspect(connection).has_table(chain.table):
         return None
     found: str | None = connection.scalar(text(f"SELECT version_num FROM {chain.table}"))  # noqa: S608  a constant
@@ -170,13 +170,13 @@ def version(connection: Connection, chain: MigrationChain = STORE) -> str | None
 
 
 def migrate(connection: Connection, found: str, where: str, chain: MigrationChain = STORE) -> None:
-    """Run the migrations that are missing, in order, inside the caller's transaction. They are read, not imported: eggs are zip files."""
+    """Run the missing migrations in order, inside the caller's transaction. They are read, not imported: eggs are zip files."""
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
 
     steps = {script.name[:4]: script for script in _scripts(chain.scripts)}
     if found not in steps:
-        if found.isdecimal() and found < chain.head:  # revisions are numbers that only grow
+        if found.isdecimal() and found < chain.head:  # revisions are increasing numbers
             raise StoreTooOld(f"{where}: the database has schema {found}, which is too old for this newsportal; {chain.way_over}")
         raise StoreTooNew(
             f"{where}: the database has schema {found!r}, which this newsportal does not know (its own is {chain.head}); "

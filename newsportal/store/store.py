@@ -1,13 +1,13 @@
-"""The store. ``open_store(uri)`` is the way in. Its promises, whatever the database:
+"""The store. Open it with ``open_store(uri)``. Guarantees, for every database:
 
 - every write is one transaction and may be repeated: the same article written twice is stored once;
-- two writers that bring the same story at the same moment make one story (looking and writing are one transaction);
+- two writers that add the same story at the same time create one story (search and write are one transaction);
 - each change of an article, story or fold appends a row to the change log in the same transaction; ``seq`` only grows,
-  and a reader that asks ``changes(after=seq)`` misses nothing;
-- errors are those of ``newsportal.errors``: ``StoreUnavailable`` (away, locked, full: try again), ``StoreTooNew`` (stop);
-- datetimes go in and come out aware (UTC).
+  and a reader of ``changes(after=seq)`` misses nothing;
+- errors are those of ``newsportal.errors``: ``StoreUnavailable`` (unreachable, locked, full: try again), ``StoreTooNew`` (stop);
+- datetimes are timezone-aware (UTC) as arguments and results.
 
-Who adds a method adds it to ``tests/store/test_contract.py`` first.
+Add a test to ``tests/store/test_contract.py`` before adding a method.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from newsportal.store.writing import Writing
 
 
 class Store(Articles, Lists, Writing, Editing, CrawlState):
-    """The record of everything. Shared between threads; open one in each process. Calls block: the crawl runs them in threads."""
+    """The database of record. Shared between threads; open one in each process. Calls block: the crawl runs them in threads."""
 
     def __init__(self, uri: str, *, create: bool = True, unfinished: bool = False) -> None:
         super().__init__(open_engine(uri, create=create))

@@ -1,4 +1,4 @@
-"""The tables of articles, stories and events. ``docs/storage.md`` tells what each is for. A change is a step in ``migrations/``."""
+"""The tables of articles, stories and events, described in ``docs/storage.md``. A change needs a step in ``migrations/``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from newsportal.store.columns import LONG_BINARY, LONG_TEXT, METADATA, NAME_CHAR
 
 
 def _content() -> list[Column[Any]]:
-    """What a newer version of a page, or an editor, may change: in ``articles`` the present state, in ``revisions`` an earlier one."""
+    """Return the columns that a newer version of a page, or an editor, may change: ``articles`` has the current state, ``revisions``
+    earlier ones."""
     return [
         Column("revision", Integer, nullable=False),
         Column("fetched", Moment, nullable=False),
@@ -33,7 +34,7 @@ STORIES = Table(
     "stories",
     METADATA,
     id_column("id", primary_key=True),
-    id_column("head_id", nullable=False),  # no foreign key: articles point here, and a circle could not be inserted
+    id_column("head_id", nullable=False),  # no foreign key: articles refer to stories, and a cycle could not be inserted
     Column("count", Integer, nullable=False),
     Column("sites", Integer, nullable=False),
     *(Column(name, Moment, nullable=False) for name in ("first_seen", "last_seen", "moment")),
@@ -41,7 +42,7 @@ STORIES = Table(
     Index(None, "moment", "id"),
     Index(None, "heat", "id"),
 )
-"""One row a story: its original and its figures, so that a list reads nothing else."""
+"""One row per story with its original and figures, so that lists read nothing else."""
 
 ARTICLES = Table(
     "articles",
@@ -73,10 +74,10 @@ ARTICLES = Table(
     Index(None, "length", "moment", "id", "hidden"),
     Index(None, "category_score", "moment", "id", "hidden", "category_by"),
 )
-"""``id`` is the hash of ``identity``; ``publisher`` the site, else the host of the URL; ``length`` the characters of the text."""
+"""``id``: hash of ``identity``; ``publisher``: the site, or the host of the URL; ``length``: characters of the text."""
 
 EARLIEST_FIRST = (ARTICLES.c.moment, ARTICLES.c.length.desc(), ARTICLES.c.first_seen, ARTICLES.c.id)
-"""The order of a story's versions: the earliest first; of several at one moment (many pages tell a day alone) the fullest."""
+"""Order of a story's versions: earliest first, then the longest (many pages only have a date)."""
 
 TOPICS = Table(
     "article_topics",
@@ -103,12 +104,12 @@ ALIASES = Table(
     Column("seq", BigInteger),
     Index(None, "seq", "id"),
 )
-"""Other identities of an article (redirects, canonical links); ``id`` is the hash of ``identity``, ``seq`` the last change before it."""
+"""Other identities of an article (redirects, canonical links); ``id``: hash of ``identity``, ``seq``: last change before it was added."""
 
 DECLARED = Table(
     "declared_names", METADATA, id_column("id", primary_key=True), id_column("article_id", ForeignKey("articles.id"), primary_key=True)
 )
-"""Addresses that articles declare to be theirs (``rel=canonical``) and nobody has proved; ``id`` is the hash of the identity."""
+"""URLs that articles declare as their own (``rel=canonical``), unverified; ``id``: hash of the identity."""
 
 FOLD_KEYS = Table(
     "fold_keys",
@@ -118,12 +119,12 @@ FOLD_KEYS = Table(
     Column("moment", Moment, nullable=False),
     Index(None, "key", "moment"),
 )
-"""``key`` is the hash of the fold key, ``moment`` the article's."""
+"""``key``: hash of the fold key; ``moment``: of the article."""
 
 UNFOLDED = Table(
     "unfolded", METADATA, id_column("article_id", ForeignKey("articles.id"), primary_key=True), id_column("story_id", primary_key=True)
 )
-"""Pairs that an editor took apart: never folded by key again."""
+"""Pairs separated by an editor: never folded by key again."""
 
 PRINTS = Table(
     "prints",
@@ -135,9 +136,9 @@ PRINTS = Table(
     Column("length", Integer, nullable=False),
     Column("title", LONG_TEXT, nullable=False),
     Column("runs", LONG_BINARY, nullable=False),
-    sqlite_autoincrement=True,  # a number is never given twice: indexes go by it
+    sqlite_autoincrement=True,  # numbers are never reused: indexes depend on them
 )
-"""The fingerprint of an article's present text (``dedup.fingerprints``); a revised text gets a new number."""
+"""Fingerprint of an article's current text (``dedup.fingerprints``); a revised text gets a new number."""
 
 LABELS = Table(
     "story_labels",
@@ -150,7 +151,7 @@ LABELS = Table(
     Index(None, "kind", "value", "moment", "story_id"),
     Index(None, "kind", "value", "heat", "story_id"),
 )
-"""Every topic, category, site and source that some version of a story has: the lists of a topic are read in order from an index."""
+"""Topics, category, sites and sources of a story's versions: the lists of a topic are read in order from an index."""
 
 CHANGES = Table(
     "changes",
@@ -159,7 +160,7 @@ CHANGES = Table(
     Column("kind", String(8), nullable=False),
     id_column("id", nullable=False),
     Column("at", Moment, nullable=False),
-    sqlite_autoincrement=True,  # a number is never given twice
+    sqlite_autoincrement=True,  # numbers are never reused
 )
 
 EVENTS = Table(
@@ -178,8 +179,8 @@ EVENTS = Table(
     Column("vector", LONG_BINARY, nullable=False),
     *(Index(None, column, "id") for column in ("heat", "last", "changed", "pinned")),
 )
-"""``head_id``: the story that most sites told; ``title``: an editor's, in place of that story's; ``heat``: the sum of its stories' heats;
-``vector``: what the algorithm remembers of it."""
+"""``head_id``: the story with most sites; ``title``: an editor's, replacing that story's; ``heat``: sum of its stories' heats; ``vector``:
+state of the algorithm."""
 
 EVENT_STORIES = Table(
     "event_stories",
@@ -191,7 +192,7 @@ EVENT_STORIES = Table(
     Column("by", String(NAME_CHARS)),
     Index(None, "event_id"),
 )
-"""``words`` decided that the story belongs there; ``by``: the editor who put it there."""
+"""``words``: reason for the assignment; ``by``: the editor who made it."""
 
 EVENT_EDITS = Table(
     "event_edits",
@@ -206,12 +207,11 @@ EVENT_EDITS = Table(
     Index(None, "event_id", "number"),
     sqlite_autoincrement=True,
 )
-"""``moves``: story -> the events it was taken from and put into; ``title`` and ``pinned`` -> what stood there and stands there.
-``undone``: the edit that undid it."""
+"""``moves``: story -> (old, new) event; ``title`` and ``pinned``: old and new value. ``undone``: the edit that reverted it."""
 
 EVENT_REDIRECTS = Table("event_redirects", METADATA, id_column("id", primary_key=True), id_column("event_id", nullable=False))
 """An event whose last story was moved, and the event that it was moved to."""
 
 EVENT_POSITION = Table("event_position", METADATA, Column("name", String(8), primary_key=True), Column("seq", BigInteger, nullable=False))
-"""Up to which change of the log stories are in events (``log``), the number of the last change of an event (``changed``), and up to which
-of these events were looked at again (``revised``)."""
+"""Last change of the log whose stories were assigned (``log``), number of the last change of an event (``changed``), and the last of these
+changes whose event was revised (``revised``)."""

@@ -1,7 +1,7 @@
-"""Threads of forums and their posts.
+"""Forum threads and their posts.
 
-A thread is an article, too: its text is that of its posts, so lists, topics, search and export know it as they know any other; it is
-never folded. What is here is what only threads have.
+A thread is also an article whose text consists of the posts, so lists, topics, search and export need no special case; it is never folded.
+This module has only what is specific to threads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from newsportal.store.writing import add_topics, insert_separately, log
 
 @dataclass(frozen=True, slots=True)
 class SavedThread:
-    """The answer of ``save``. ``posts`` are new ones, ``edited`` those whose text is another now."""
+    """Result of ``save``. ``posts``: number of new ones, ``edited``: number of those with a changed text."""
 
     outcome: Literal["stored", "grown", "same"]
     id: str
@@ -37,10 +37,10 @@ class SavedThread:
 
 @dataclass(frozen=True, slots=True)
 class StoredThread:
-    """What is known of a thread; its title, author and topics are its article's (``id``).
+    """A stored thread; its title, author and topics are those of its article (``id``).
 
-    ``newest``: the time of its last post. ``last_page``: where the next visit begins; ``whole``: that was the last page.
-    ``replies`` and ``listed``: what the board's list said before the last visit.
+    ``newest``: time of its last post. ``last_page``: where the next visit begins; ``whole``: whether that was the last page. ``replies``
+    and ``listed``: from the board's list before the last visit.
     """
 
     id: str
@@ -57,8 +57,8 @@ class StoredThread:
 
 @dataclass(frozen=True, slots=True)
 class StoredPost:
-    """A post as it is kept. ``name`` is its own in the thread; ``place`` counts from 0 in the order of reading. ``earlier`` are the last
-    texts that it had before it was edited, the oldest first; ``changed``: when that was noticed last."""
+    """A stored post. ``name`` is unique in the thread; ``place`` counts from 0 in reading order. ``earlier``: its last texts before edits,
+    oldest first; ``changed``: when the last edit was noticed."""
 
     name: str
     place: int
@@ -75,16 +75,16 @@ class StoredPost:
 
 
 POST_NAME_CHARS: Final = 40  # names of posts are the forums' own numbers, or hashes
-EARLIER: Final = 5  # former texts that are kept of an edited post
+EARLIER: Final = 5  # former texts kept of an edited post
 MAX_TEXT: Final = 200_000
-"""Characters of a thread's posts that are its article's text: what the search finds and lists show. All posts are kept."""
+"""Maximum characters of a thread's posts in the article's text, for search and lists. All posts are kept."""
 
 SHARED: Final = ("url", "link", "fetched", "identity", "title", "language", "category", "topics", "topic_marks")
-"""Fields that a thread has as its article has them."""
+"""Fields that ``Thread`` shares with its ``Article``."""
 
 
 def article_of(thread: Thread) -> Article:
-    """The thread as lists and the search see it: by who opened it, and when."""
+    """Return the thread as an article for lists and search, with author and time of its first post."""
     first = thread.posts[0] if thread.posts else None
     return Article(
         **{name: getattr(thread, name) for name in SHARED}, text="",
@@ -95,7 +95,7 @@ def article_of(thread: Thread) -> Article:
 
 
 def state(thread: Thread, now: datetime) -> dict[str, Any]:
-    """The columns of ``threads`` that a visit fills."""
+    """Return the columns of ``threads`` that a visit fills."""
     return {
         "board": looked_up(thread.board) if thread.board else None, "visited": now, "last_page": storable(thread.last_page or thread.url),
         "whole": thread.whole, "replies": thread.replies, "listed": thread.listed,
@@ -103,7 +103,7 @@ def state(thread: Thread, now: datetime) -> dict[str, Any]:
 
 
 def _changed_columns(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The columns of a post to change: all if it says something else, its author if nobody knew him."""
+    """Return the columns of a post to change: all if its text changed, its author if that was unknown."""
     if row["text"] != known["text"]:
         former = [*known["earlier"], known["text"]][-EARLIER:]
         return {**row, "published": row["published"] or known["published"], "changed": now, "earlier": former}
@@ -111,8 +111,8 @@ def _changed_columns(row: Mapping[str, Any], known: Mapping[str, Any], now: date
 
 
 def _former_name(there: Mapping[str, Mapping[str, Any]], named: Collection[str], name: str, post: Post) -> str | None:
-    """The name of another kind that the post has, if it is there: one page shows the site's numbers, the next one floors alone; a post by
-    itself may have shown no author. It takes the new name. Posts with numbers of their own are never taken for one another."""
+    """Return the former name of the post, of another kind, if it is stored; the post takes the new name. One page may show the site's
+    numbers, the next one only floors, and a single post no author. Posts with numbers of their own are never matched."""
     if post.published is None:
         return None
     for old, row in there.items():
@@ -123,19 +123,19 @@ def _former_name(there: Mapping[str, Mapping[str, Any]], named: Collection[str],
 
 
 def _kind(name: str) -> str:
-    """How a post came by its name: ``floor``, ``said``, or the site's own number."""
+    """Return the kind of a post's name: ``floor``, ``said``, or ``own`` for the site's number."""
     kind, dash, _ = name.partition("-")
     return kind if dash and kind in ("floor", "said") else "own"
 
 
 def post_name(post: Post) -> str:
-    """A post's name as it is kept; of one that the site has no number for, what it says."""
+    """Return a post's stored name; without a number of the site it is a hash of the content."""
     name = storable(post.id or "said-" + content_id(f"{post.author}\n{post.date_text}\n{post.text}"))
     return name if len(name) <= POST_NAME_CHARS else content_id(name)
 
 
 def text_of(texts: Iterable[str]) -> str:
-    """The posts' texts in order as the article's, a paragraph a line."""
+    """Join the posts' texts in order as the article's text, one paragraph per line."""
     parts: list[str] = []
     length = 0
     for text in texts:
@@ -188,10 +188,10 @@ STORED: Final = select(*THREADS.c, ARTICLES.c.identity).join(ARTICLES, ARTICLES.
 
 class Threads(Part):
     def save(self, thread: Thread, *, now: datetime) -> SavedThread:
-        """Write a thread with the posts that were read of it, in one transaction with its row of the change log.
+        """Write a thread with the posts read, in one transaction with its row of the change log.
 
-        Posts are known by their ``id`` (else by what they say): one that is there is not written again, but takes another text if it has
-        one now (the text before is kept). Posts that are not among those given stay: they were deleted, or stand on other pages.
+        Posts are identified by ``id`` (or by content): an existing one is not written again, but updated if its text changed (the former
+        text is kept). Stored posts that are not given stay: they were deleted, or are on other pages.
         """
         with self._write() as connection:
             if thread.identity is None:
@@ -216,7 +216,7 @@ class Threads(Part):
             return SavedThread("stored" if there is None else "grown" if grown else "same", id, story_id, new, edited)
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
-        """Identity → thread, of those that are stored."""
+        """Map identities to threads, of those that are stored."""
         by_id = {name_id(identity): identity for identity in identities}
         return {by_id[row["id"]]: StoredThread(**row) for row in self._select_in(STORED, THREADS.c.id, by_id)}
 
@@ -229,7 +229,7 @@ class Threads(Part):
 
 
 def _write_posts(connection: Connection, id: str, posts: Sequence[Post], now: datetime) -> tuple[int, int]:
-    """Append the posts that are not there, change those that say something else; answers how many of either."""
+    """Insert new posts and update changed ones; return the number of each."""
     its = POSTS.c.thread_id == id
     known = {row["name"]: dict(row) for row in connection.execute(select(POSTS).where(its)).mappings()}
     named = {post_name(post): post for post in reversed(posts)}
@@ -248,7 +248,7 @@ def _write_posts(connection: Connection, id: str, posts: Sequence[Post], now: da
             continue
         if old != name:
             connection.execute(update(POSTS).where(its, POSTS.c.name == old).values(name=name))
-            known[name] = known.pop(old)  # another post of the same author and minute is not this one
+            known[name] = known.pop(old)  # another post of the same author and minute must not match it again
         if values := _changed_columns(row, known[name], now):
             connection.execute(update(POSTS).where(its, POSTS.c.name == name).values(**values))
             edited += "changed" in values

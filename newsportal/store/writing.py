@@ -1,4 +1,4 @@
-"""What changes articles: each function runs inside the caller's write transaction and leaves its rows in the change log."""
+"""Changes of articles: each function runs inside the caller's write transaction and appends to the change log."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("artic
 
 @dataclass(slots=True)
 class Batch:
-    """The articles that one transaction adds, one after the other; ends with :meth:`write`."""
+    """Articles added by one transaction, in order; ends with :meth:`write`."""
 
     connection: Connection
     index: PrintIndex
     now: datetime
-    existing: dict[str, str | None]  # as ``find_existing`` answers
+    existing: dict[str, str | None]  # the result of ``find_existing``
     _new: folding.NewRows = field(default_factory=folding.NewRows)
-    _unread: bool = True  # the index does not know what others committed, or what was written here
+    _unread: bool = True  # the index lacks rows committed by others, or written here
 
     def add(self, article: Article, keys: Sequence[FoldKey], new: Printed) -> Added:
         row, hashes = row_of(article, now=self.now), folding.hashed(keys)
@@ -54,7 +54,7 @@ class Batch:
         decision = article.decision
         if decision is not None and decision.seq == self.index.last_seq:
             found = decision.fold
-        else:  # something came in between
+        else:  # the store changed since the decision
             found = _repeated(self.connection, row, keys, new)
         story_id = self._insert(row, topics_of(article), hashes, new, found)
         return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
@@ -62,12 +62,12 @@ class Batch:
     def _insert(
         self, row: Mapping[str, Any], topics: Mapping[str, TopicMark], hashes: Collection[str], new: Printed, found: Fold | None
     ) -> str:
-        """A new article; answers its story. One that repeats another is written at once, with what follows for the story."""
+        """Insert a new article, and return its story. A repost is written at once, and its story updated."""
         id, story_id, hidden = str(row["id"]), str(row["id"]), dict[str, Any]()
         if found:
             self.write()
             story_id, hidden = found.story_id, folding.hidden_with(self.connection, found.story_id)
-        elif id in self.existing:  # its founder was deleted, or taken out of it
+        elif id in self.existing:  # its founder was deleted, or moved out of it
             story_id = folding.new_story(self.connection, row, topics)
         else:
             self._new.begin_story(row, topics)
@@ -79,7 +79,7 @@ class Batch:
         return story_id
 
     def write(self) -> None:
-        """Write the new articles that wait."""
+        """Write the buffered new articles."""
         if ids := self._new.write(self.connection, self.now):
             log(self.connection, "article", ids, self.now)
             self._unread = True
@@ -88,7 +88,7 @@ class Batch:
 def _repeated(
     connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed, apart: Collection[str] = ()
 ) -> Fold | None:
-    """What an article repeats by its text, else by its keys; or by the finder of the store's choice. Stories of ``apart`` are out."""
+    """Return what an article repeats by its text, else by its keys; or by the configured finder. Stories of ``apart`` are excluded."""
     if new.index.finder is not None:
         return new.index.finder.repeated(connection, row, apart)
     return prints.repeated(connection, row, new, apart) or folding.choose(connection, row, keys, apart)
@@ -100,7 +100,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
     if revised:
         written = crawled(known, article)
         keep(connection, id, written)
-        moment = written.columns["moment"]  # from now on under the keys it had and has, with the fingerprint it has now
+        moment = written.columns["moment"]  # it now has its old and new keys, and its new fingerprint
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == id).values(moment=moment))
         folding.save_keys(connection, id, moment, keys)
         prints.drop(connection, id)
@@ -115,7 +115,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
 
 
 def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed) -> str:
-    """A page that was put up with half a title may turn out a repost when it is revised: alone in its story, it may still join another."""
+    """Fold a revised article that is alone in its story, and return its story: a page first published incomplete may be a repost."""
     if len(_members(connection, known["story_id"])) > 1:
         return str(known["story_id"])
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == known["id"])))
@@ -127,13 +127,13 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
 
 
 def keep(connection: Connection, article_id: str, written: Written) -> None:
-    """Write a new state of an article, with those that become revisions."""
+    """Write a new state of an article, and the states that become revisions."""
     connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.revisions])
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**written.columns))
 
 
 def page_version(connection: Connection, known: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the page of an article said last, whatever editors say."""
+    """Return the last state of an article's page, without corrections."""
     if known["corrected"] is None:
         return known
     page = select(REVISIONS).where(REVISIONS.c.article_id == known["id"], REVISIONS.c.corrected.is_(None))
@@ -142,7 +142,7 @@ def page_version(connection: Connection, known: Mapping[str, Any]) -> Mapping[st
 
 
 def insert_separately(connection: Connection, article: Article, now: datetime) -> tuple[str, str]:
-    """Write an article that is not compared with others (a thread, a photo story); answers its id and that of the story founded on it."""
+    """Write an article that is not compared with others (a thread, a photo story); return its id and that of its new story."""
     row = row_of(article, now=now)
     story_id = folding.new_story(connection, row, topics_of(article))
     connection.execute(folding.NEW_ARTICLE, {"story_id": story_id, **row})
@@ -150,7 +150,7 @@ def insert_separately(connection: Connection, article: Article, now: datetime) -
 
 
 def add_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> bool:
-    """Add what is not there yet; answers whether anything was."""
+    """Add topics that are not present, and return whether any were added."""
     before = set(connection.scalars(TOPICS_OF, {"article": article_id}))
     fresh = {topic: mark for topic, mark in topics.items() if topic not in before}
     upsert(connection, TOPICS, folding.topic_rows(article_id, fresh))
@@ -163,7 +163,7 @@ def log(connection: Connection, kind: Literal["article", "fold", "gone"], ids: s
 
 
 def existing(connection: Connection, article_id: str) -> dict[str, Any]:
-    """An article's row. Raises ``StoreError`` where there is none."""
+    """Return an article's row. Raises ``StoreError`` if there is none."""
     row = connection.execute(ARTICLE, {"article": article_id}).mappings().first()
     if row is None:
         raise StoreError(f"no article {article_id!r}")
@@ -184,8 +184,8 @@ def _move(connection: Connection, article_id: str, story_id: str, **columns: Any
 
 
 def refresh_changed(connection: Connection, stories: Iterable[str], changed: Collection[str], now: datetime) -> None:
-    """Refresh stories once the articles ``changed`` did. A version that leads a story from now on is logged as changed, too: who follows
-    heads alone has not looked at it yet."""
+    """Refresh stories after the articles ``changed`` did. A new head is logged as changed, too: followers that only read heads have not
+    seen it."""
     for story_id in stories:
         before = _head(connection, story_id)
         refresh_galleries(connection, story_id)
@@ -199,7 +199,7 @@ class Writing(Part):
         self._prints = PrintIndex()
 
     def fold_by(self, method: str, *, theta: float | None = None, days: float | None = None) -> None:
-        """Tell by this method of :mod:`newsportal.dedup` what articles repeat from now on; photo stories by ``cosine`` or by their rule."""
+        """Find reposts by this method of :mod:`newsportal.dedup` from now on; photo stories by ``cosine`` or by their own rule."""
         known = self._prints.finder
         if method == "judge":
             self._prints.finder = None
@@ -208,25 +208,25 @@ class Writing(Part):
         self._engine.update_execution_options(cosine=(theta or THRESHOLD) if method == "cosine" else None)
 
     def find_titles(self, titles: Mapping[str, str], *, now: datetime) -> set[str]:
-        """Of titles by the names of links those that repeat a stored one; none unless they tell reposts (:meth:`fold_by`)."""
+        """Return the links whose titles (link name → title) repeat a stored one; empty unless the method (:meth:`fold_by`) uses titles."""
         if self._prints.finder is None or not titles:
             return set()
         self._read_prints()
         return self._prints.finder.find_titles(titles, now)
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
-        """Store ``article`` (its ``identity``, ``title`` and ``text`` are set) and fold it into the story that it repeats, if any: by
-        its text (``dedup.judge``'s rule, against the stored texts of its window), else by its ``keys``.
+        """Store ``article`` (with ``identity``, ``title`` and ``text``) and fold it into the story it repeats, if any: by its text (the
+        rule of ``dedup.judge``, against stored texts within its window), else by its ``keys``.
 
-        Known identity, same text: ``same``. Known identity, other title or text: ``revised`` (the earlier text is kept as a revision).
-        Topics met later are added to those known (outcome ``same`` still).
+        Known identity, same text: ``same``. Known identity, other title or text: ``revised`` (the earlier text is kept as a revision). New
+        topics are added to the known ones (also if ``same``).
         """
         return self.add_all([(article, keys)], now=now)[0]
 
     def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[Added]:
-        """:meth:`add` each of ``articles`` with its keys, in order, in one transaction; they fold into one another, too.
+        """Call :meth:`add` for each article with its keys, in order, in one transaction; they may fold into each other, too.
 
-        If one cannot be stored nothing is: who wants the others adds them one by one then.
+        If one cannot be stored, none is: the caller may then add them one by one.
         """
         made = [(article, keys, printed(self._prints, article)) for article, keys in articles]
         if not made:
@@ -243,8 +243,8 @@ class Writing(Part):
             return added
 
     def decide_fold(self, article: Article, *, now: datetime) -> FoldDecision:
-        """Which stored article ``article`` repeats, as :meth:`add` decides it: by its text, else by its ``keys``. Nothing is written, and
-        ``add`` decides again if the store has changed since."""
+        """Decide which stored article ``article`` repeats, as :meth:`add` does: by its text, else by its ``keys``. Nothing is written, and
+        ``add`` decides again if the store changed since."""
         new = printed(self._prints, article)
         self._read_prints()
         with self._read() as connection:
@@ -252,7 +252,7 @@ class Writing(Part):
             return FoldDecision(_repeated(connection, row_of(article, now=now), article.keys, new), seq, new)
 
     def _read_prints(self) -> None:
-        while not self._prints.read:  # in pages, while others may write
+        while not self._prints.read:  # page by page: others may write meanwhile
             with self._read() as connection:
                 self._prints.catch_up(connection)
         if self._prints.finder is not None:
@@ -264,9 +264,9 @@ class Writing(Part):
             self._prints.finder.follow(connection)
 
     def declare(self, name: str, of: str) -> None:
-        """The article known as ``of`` declares that ``name`` is its address (``rel=canonical``). Not known by it: nobody proved it.
+        """Record that the article known as ``of`` declares ``name`` as its URL (``rel=canonical``). It is not verified.
 
-        Remembered of the first few articles that declare one name. Raises ``StoreError`` if there is no such article.
+        Only the first few articles that declare a name are recorded. Raises ``StoreError`` if there is no such article.
         """
         with self._write() as connection:
             article_id = find(connection, storable(of))
@@ -277,7 +277,7 @@ class Writing(Part):
                 upsert(connection, DECLARED, [{"id": key, "article_id": article_id}])
 
     def add_aliases(self, identities: Collection[str], of: str) -> None:
-        """``identities`` lead to the stored article whose identity is ``of`` (redirects, a canonical link): known from now on."""
+        """Add ``identities`` as aliases of the stored article whose identity is ``of`` (redirects, a canonical link)."""
         of, names = storable(of), [storable(identity) for identity in identities]
         with self._write() as connection:
             known = find_stored(connection, [of, *names])
@@ -297,14 +297,14 @@ class Writing(Part):
                 raise StoreError(f"no story {story_id!r}")
             if old == story_id:
                 return
-            # the editor's word is the newer one: what was taken apart before may be together again
+            # the newer decision applies: articles separated before may be joined again
             connection.execute(UNFOLDED.delete().where(UNFOLDED.c.article_id == article_id, UNFOLDED.c.story_id == story_id))
             _move(connection, article_id, story_id, **fold_columns(Fold(story_id, head, storable(reason), 1.0)))
             refresh_changed(connection, (old, story_id), {article_id}, now)
             log(connection, "fold", article_id, now)
 
     def unfold(self, article_id: str, *, now: datetime) -> str:
-        """Take an article out into a story of its own (and never fold the two again by key); answers the new story's id."""
+        """Move an article out into a story of its own (never folded together by key again), and return the new story's id."""
         with self._write() as connection:
             row = existing(connection, article_id)
             old = str(row["story_id"])

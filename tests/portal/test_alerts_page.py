@@ -13,7 +13,7 @@ import httpx
 import pytest
 from starlette.datastructures import State
 
-from newsportal.portal.account.alerts import TESTS, sender
+from newsportal.portal.account.alerts import TESTS, sender_thread
 from newsportal.portal.context import Portal
 from newsportal.services.accounts import Accounts, Right, Role, open_accounts
 from newsportal.services.accounts.alerts import Alert, Message
@@ -207,7 +207,7 @@ def test_changed_alert_settings_apply_at_once(shelf: Store) -> None:
         accounts.alerts.add(Alert("a1", person.id, "旅游", "topic", "旅游", "webhook", fields, newsroom_now, shelf.last_seq()))
         told = {"enabled": False}
         state = State({"portal": portal_with(shelf, accounts, newsroom_now, {"alerts": told})})
-        made = sender(state)
+        made = sender_thread(state)
         accounts.alerts.keep([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
         made.run_step()
         assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # alerts are disabled

@@ -139,6 +139,6 @@ def test_api_returns_text_with_sources(start: Any, store: Any, endpoint: ModelEn
 def test_one_user_cannot_exhaust_the_shared_budget(
     start: Any, store: Any, endpoint: ModelEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("newsportal.portal.context.ASKED_AT_ONCE", 1.0)
+    monkeypatch.setattr("newsportal.portal.context.ASSISTANT_BURST", 1.0)
     reader, asked = start(), [f"/api/v1/articles/{id}/assistant" for id in store.made]
     assert [reader.post(one, json={"purpose": "summary"}).status_code for one in (*asked, asked[0])] == [200, 429, 200]

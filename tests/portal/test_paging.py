@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from newsportal.portal.access import ApiError
-from newsportal.portal.api.paging import LARGEST, cursor_of, place_of
+from newsportal.portal.api.paging import MAX_INTEGER, cursor_of, parse_cursor
 
 
 def test_cursor_round_trip() -> None:
-    assert place_of(None, int) is None
-    assert place_of(cursor_of(7), int) == (7,)
-    assert place_of(cursor_of("2026-05-20", "甲"), str, str) == ("2026-05-20", "甲")
-    assert place_of(cursor_of(LARGEST), int) == (LARGEST,)
+    assert parse_cursor(None, int) is None
+    assert parse_cursor(cursor_of(7), int) == (7,)
+    assert parse_cursor(cursor_of("2026-05-20", "甲"), str, str) == ("2026-05-20", "甲")
+    assert parse_cursor(cursor_of(MAX_INTEGER), int) == (MAX_INTEGER,)
 
 
 @pytest.mark.parametrize(
     "cursor",
-    ["", "x", "é", "AAAA", cursor_of("7"), cursor_of(7, 7), cursor_of(-1), cursor_of(LARGEST + 1), cursor_of(10**400), cursor_of(True)],
+    ["", "x", "é", "AAAA", cursor_of("7"), cursor_of(7, 7), cursor_of(-1), cursor_of(MAX_INTEGER + 1), cursor_of(10**400), cursor_of(True)],
 )
 def test_invalid_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(ApiError) as told:
-        place_of(cursor, int)
+        parse_cursor(cursor, int)
     assert (told.value.status_code, told.value.code) == (400, "no-cursor")

@@ -7,7 +7,7 @@ import socket
 import httpx
 import pytest
 
-from newsportal.portal.access import MAX_ADDRESSES, RateLimit, counted_as
+from newsportal.portal.access import MAX_ADDRESSES, RateLimit, rate_limit_key
 from newsportal.portal.request_body import MAX_BODY
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -123,4 +123,4 @@ def test_rate_limit_forgets_old_addresses() -> None:
     ],
 )
 def test_addresses_of_one_ipv6_network_are_counted_together(host: str, other: str, one: bool) -> None:
-    assert (counted_as(host) == counted_as(other)) is one
+    assert (rate_limit_key(host) == rate_limit_key(other)) is one

@@ -17,7 +17,7 @@ from lxml import html as lxml_html
 from newsportal.items.visits import Visit
 from newsportal.messages import Message, Value
 from newsportal.messages.reasons import CAUSES
-from newsportal.portal.desk.sources import line
+from newsportal.portal.desk.sources import bar_chart_path
 from newsportal.portal.language import Clock, translations
 from newsportal.schedule.health import STATES, Health
 from newsportal.sources import load
@@ -111,8 +111,8 @@ def test_empty_store_and_missing_file_show_help(serve: Any, tmp_path: Path) -> N
 
 
 def test_daily_line_path() -> None:
-    assert line((0, 0)) == ""
-    assert line((1, 0, 2)) == "M0 16v-8h3v8zM8 16v-16h3v16z"
+    assert bar_chart_path((0, 0)) == ""
+    assert bar_chart_path((1, 0, 2)) == "M0 16v-8h3v8zM8 16v-16h3v16z"
 
 
 @pytest.fixture

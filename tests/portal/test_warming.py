@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from newsportal.errors import StoreError
-from newsportal.portal.background import PAGES, Warming, steps
+from newsportal.portal.background import FIRST_TEMPLATES, WarmUp, warm_up_steps
 from newsportal.portal.context import Portal
 from newsportal.portal.render import environment
 from newsportal.search import open_index
@@ -27,12 +27,12 @@ def test_templates_totals_and_front_page_are_prepared(tmp_path: Path) -> None:
     environment.cache_clear()
     made = portal(tmp_path)
     with closing(made.store):
-        for step in steps(made):
+        for step in warm_up_steps(made):
             step()
         assert made.counts._made
         assert made.fronts._made[False].front.latest.stories == ()
     assert environment("zh").cache is not None
-    assert {name for _, name in environment("zh").cache} >= set(PAGES)
+    assert {name for _, name in environment("zh").cache} >= set(FIRST_TEMPLATES)
 
 
 def test_segmenter_is_loaded_only_with_an_index(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_segmenter_is_loaded_only_with_an_index(tmp_path: Path) -> None:
         with_search = portal(tmp_path, index)
         without = portal(tmp_path)
         with closing(with_search.store), closing(without.store):
-            assert len(list(steps(with_search))) == len(list(steps(without))) + 1
+            assert len(list(warm_up_steps(with_search))) == len(list(warm_up_steps(without))) + 1
 
 
 def test_error_does_not_end_warming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_error_does_not_end_warming(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise StoreError("away")
 
     monkeypatch.setattr(made.store, "tally", away)
-    warming = Warming(made)
+    warming = WarmUp(made)
     warming.start()
     warming.join(600)
     warming.stop()

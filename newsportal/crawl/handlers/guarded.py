@@ -1,6 +1,6 @@
-"""Scrapy's HTTP handler with checked connections: a connection is made by us, to an address that the policy allows.
+"""Scrapy's HTTP handler with checked connections: only to IP addresses that the policy allows.
 
-Scrapy resolves a name inside Twisted's endpoints. Here the connection pool makes its own endpoints, so that the address checked is the
+Scrapy resolves names inside Twisted's endpoints. Here the connection pool creates its own endpoints, so that the checked IP address is the
 one connected to, for first requests, redirects, robots.txt and retries alike.
 """
 
@@ -33,19 +33,19 @@ from zope.interface import implementer  # type: ignore[import-untyped]
 from newsportal.errors import EgressDenied
 from newsportal.net.egress import Policy, check_url, resolve
 
-OF_PAGE = "of_page"  # In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself
-MAX_HOSTS = 10_000  # hosts remembered; the one that was asked longest ago is forgotten first
+OF_PAGE = "of_page"  # Meta key of requests made by a page in the browser: its host's delay was observed for the page itself
+MAX_HOSTS = 10_000  # hosts remembered; the least recently requested is forgotten first
 
 
 class HostPacer:
-    """Lets a request through when its host's delay has passed since the one before, whichever spider sent that."""
+    """Delays requests to a host by its minimum interval, across all spiders of the process."""
 
     def __init__(self) -> None:
         self._next: OrderedDict[str, float] = OrderedDict()
         self._passed: dict[str, float] = {}
 
     async def wait_turn(self, host: str, delay: float) -> None:
-        """Wait for ``host``'s turn; ``delay``: seconds, 0 never waits. What passed late makes the next one late, too."""
+        """Wait until ``host`` may be requested. ``delay``: seconds, 0 never waits. A late request delays the next one, too."""
         if delay <= 0:
             return
         clock = asyncio.get_running_loop().time
@@ -56,30 +56,30 @@ class HostPacer:
         while len(self._next) > MAX_HOSTS:
             self._passed.pop(self._next.popitem(last=False)[0], None)
         await asyncio.sleep(turn - now)
-        while (wait := self._passed.get(host, 0.0) + delay - clock()) > 0:  # noqa: ASYNC110 - a moment is waited for, no event
+        while (wait := self._passed.get(host, 0.0) + delay - clock()) > 0:  # noqa: ASYNC110 - waits for a time, not for an event
             await asyncio.sleep(wait)
         self._passed[host] = clock()
 
 
-PACER = HostPacer()  # the process's own
+PACER = HostPacer()  # shared by the process
 
 
 def delay_of(crawler: Crawler, request: Request) -> float:
-    """The delay in force for a request: its host's slot (robots.txt may ask for more), else the setting."""
+    """Return the delay for a request: that of its host's slot (which robots.txt may increase), else the setting."""
     slots = crawler.engine.downloader.slots if crawler.engine is not None else {}
     slot = slots.get(request.meta.get("download_slot", ""))
     return slot.delay if slot is not None else crawler.settings.getfloat("DOWNLOAD_DELAY")
 
 
-MAX_HEAD = 256 * 1024  # bytes of status line and headers: browsers' limit; a page needs about one kilobyte
-NAME_SECONDS = 60.0  # how long a checked address is used again: as long as resolvers commonly cache
-MAX_NAMES = 10_000  # hosts whose addresses are remembered, as in Scrapy's own cache
-CONNECT_SECONDS = 10.0  # for one address of several: the next may answer
+MAX_HEAD = 256 * 1024  # bytes of status line and headers: the limit of browsers; a page needs about one kilobyte
+NAME_SECONDS = 60.0  # seconds for which a checked IP address is reused: as commonly cached by resolvers
+MAX_NAMES = 10_000  # hosts whose IP addresses are cached, as in Scrapy's own cache
+CONNECT_SECONDS = 10.0  # for one IP address of several: the next may answer
 POOL_KEY_PARTS = 4  # scheme, host, port, bind address; the keys of proxied connections have other lengths
 
 
 class Names:
-    """Checked addresses by host and port, each remembered for a short while."""
+    """Checked IP addresses by host and port, cached briefly."""
 
     def __init__(self, reactor: Any, policy: Policy, timeout: float) -> None:
         self._reactor = reactor
@@ -88,7 +88,7 @@ class Names:
         self._cached: dict[tuple[str, int], tuple[float, tuple[str, ...]]] = {}
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
-        """Raises :class:`EgressDenied` and Scrapy's ``CannotResolveHostError``."""
+        """Resolve a host. Raises :class:`EgressDenied` and Scrapy's ``CannotResolveHostError``."""
         until, found = self._cached.get((host, port), (0.0, ()))
         if monotonic() < until:
             return found
@@ -105,7 +105,7 @@ class Names:
 
 @implementer(IStreamClientEndpoint)
 class CheckedEndpoint:
-    """Connects to the first checked address that answers."""
+    """Connects to the first checked IP address that answers."""
 
     def __init__(self, reactor: Any, names: Names, host: str, port: int, bind: Any) -> None:
         self._reactor = reactor
@@ -130,7 +130,7 @@ class CheckedEndpoint:
 
 
 class CheckedPool(HTTPConnectionPool):
-    """Scrapy's pool, but new connections are ours."""
+    """Scrapy's pool with checked endpoints for new connections."""
 
     def __init__(self, handler: GuardedHandler, reactor: Any, per_host: int) -> None:
         super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]
@@ -143,7 +143,7 @@ class CheckedPool(HTTPConnectionPool):
 
 
 class GuardedHandler(HTTP11DownloadHandler):
-    """For http and https. ``verify`` False takes any certificate (a source's own exception)."""
+    """For http and https. ``verify`` False accepts any certificate (a setting of the source)."""
 
     def __init__(self, crawler: Crawler, policy: Policy, *, verify: bool = True) -> None:
         super().__init__(crawler)
@@ -158,13 +158,13 @@ class GuardedHandler(HTTP11DownloadHandler):
             self._contextFactory: Any = _ScrapyClientContextFactory(verify_certificates=False)
 
     async def download_request(self, request: Request) -> Response:
-        """Raises :class:`EgressDenied` besides what Scrapy's handler raises."""
+        """Raises :class:`EgressDenied` in addition to the errors of Scrapy's handler."""
         check_url(request.url, self._policy)
         parts = urlsplit(request.url)
-        if parts.netloc.startswith("["):  # Twisted takes the brackets off; a copy, for a redirect would inherit the header
+        if parts.netloc.startswith("["):  # Twisted strips the brackets; a copy, since a redirect would inherit the header
             request = request.replace(headers={**request.headers, "Host": parts.netloc})
         if request.meta.get("proxy") and not self._proxies:
-            raise EgressDenied(request.url, "proxy")  # a proxy looks names up itself: nobody could check the address
+            raise EgressDenied(request.url, "proxy")  # a proxy resolves names itself: the IP address cannot be checked
         try:
             return await super().download_request(request)
         except DownloadFailedError as error:
@@ -173,7 +173,7 @@ class GuardedHandler(HTTP11DownloadHandler):
             raise
 
     def endpoint(self, key: tuple[Any, ...]) -> Any:
-        """The endpoint for a pool key of Scrapy's agents; ``None`` for a connection to a proxy."""
+        """Return the endpoint for a pool key of Scrapy's agents; ``None`` for a connection to a proxy."""
         if len(key) != POOL_KEY_PARTS or key[0] not in (b"http", b"https"):
             return None
         scheme, host, port, bind = key
@@ -182,18 +182,18 @@ class GuardedHandler(HTTP11DownloadHandler):
 
 
 class HeadTooLarge(Exception):
-    """The status line and headers passed :data:`MAX_HEAD`."""
+    """Raised for a status line and headers longer than :data:`MAX_HEAD`."""
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
-    """Twisted limits the length of one header line, not their number."""
+    """Limits the size of all headers; Twisted limits only the length of one line."""
 
     _head = 0
     _of: object = None
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         parser = self._parser
-        if parser is not self._of:  # another answer on the same connection; a short one comes in one piece, and is never seen past its head
+        if parser is not self._of:  # next response on the connection; a short one in one piece is never seen past its head
             self._of, self._head = parser, 0
         if parser is not None and parser.state in (STATUS, HEADER):
             self._head += len(data)
@@ -206,7 +206,7 @@ class _BoundedProtocol(_LenientHTTP11ClientProtocol):
 
 
 class _BoundedFactory(Factory):
-    """Makes :class:`_BoundedProtocol`; the pool gives the callback and a description of the endpoint."""
+    """Creates :class:`_BoundedProtocol`; called by the pool with its callback and a description of the endpoint."""
 
     noisy = False
 

@@ -1,4 +1,4 @@
-"""The download handler that the settings name, answers from a saved crawl, and the middleware that stops one whose files cannot be read."""
+"""The download handler of the settings, replayed responses, and the middleware that stops a crawl whose archive files cannot be read."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ PARTIAL = 206
 
 CODECS = {*LABELS, *LABELS.values()}
 
-MAILBOXES = ("imaps:", "imap:", "mailbox:")  # for these another handler stands, which asks where sources.yaml says and nowhere else
-MISSING = 404  # what a URL that the archive lacks answers
-PROBE = 1 << 20  # bytes unpacked to see whether a body is packed as its header says
+MAILBOXES = ("imaps:", "imap:", "mailbox:")  # handled by MailboxHandler, which connects only to the mailboxes of sources.yaml
+MISSING = 404  # status for a URL missing from the archive
+PROBE = 1 << 20  # bytes unpacked to check whether a body is compressed as its header says
 File = TypeVar("File", Index, Writer)
 
 
 @dataclass
 class Shared(Generic[File]):
-    """Files open in this process: handlers for http and https and spiders that run together use one."""
+    """Files open in this process, shared by the handlers for http and https and by spiders that run together."""
 
     open: Callable[[Path], File]
     files: dict[Path, tuple[File, int]] = field(default_factory=dict)
@@ -79,14 +79,14 @@ def _index(path: Path) -> Index:
     return open_index(path, progress)
 
 
-STEP = 256 << 20  # bytes of an archive between two lines of the log: some seconds
+STEP = 256 << 20  # bytes of an archive between two log lines: some seconds
 INDEXES: Shared[Index] = Shared(_index)
 WRITERS: Shared[Writer] = Shared(Writer)
 
 
 @dataclass(frozen=True)
 class Outfit:
-    """What the settings of one crawler ask for."""
+    """Handler settings of one crawler."""
 
     policy: Policy
     replay: Path | None
@@ -94,7 +94,7 @@ class Outfit:
 
     @classmethod
     def of(cls, settings: BaseSettings) -> Self:
-        """Raises ``ArchiveError`` for an archive that would be written while it is read, ``ValueError`` for a bad policy."""
+        """Raises ``ArchiveError`` for an archive that would be written while it is read, ``ValueError`` for an invalid policy."""
         replay, archive = (Path(settings[name]).absolute() if settings.get(name) else None for name in (REPLAY, ARCHIVE))
         if archive is not None and archive == replay:
             raise ArchiveError(f"{archive}: a crawl cannot be replayed from the archive that it writes")
@@ -110,7 +110,7 @@ _FAILED: WeakKeyDictionary[Crawler, Exception] = WeakKeyDictionary()
 
 
 class Handler(BaseDownloadHandler):
-    """Every http and https request of the crawl goes through here."""
+    """Handles all http and https requests of the crawl."""
 
     lazy = False
 
@@ -127,7 +127,7 @@ class Handler(BaseDownloadHandler):
         except (NewsportalError, ValueError) as error:
             if self._writer is not None and self._outfit.archive:
                 WRITERS.leave(self._outfit.archive)
-            _FAILED[crawler] = error  # Scrapy would go on without a handler; the guard stops the crawl
+            _FAILED[crawler] = error  # Scrapy would continue without a handler; the middleware Guard stops the crawl
             raise NotConfigured(str(error)) from error
         self._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         self._guarded: dict[bool, GuardedHandler] = {}
@@ -136,7 +136,7 @@ class Handler(BaseDownloadHandler):
         self._stopping = False
 
     async def download_request(self, request: Request) -> Response:
-        """Raises ``EgressDenied``, ``ArchiveError`` and what Scrapy's HTTP handler raises."""
+        """Raises ``EgressDenied``, ``ArchiveError`` and the errors of Scrapy's HTTP handler."""
         asked = datetime.now(UTC)
         limit = request.meta.get("download_maxsize", self._max_bytes)
         response = await self._network(request) if self._index is None else answer(request, self._index, limit)
@@ -146,7 +146,7 @@ class Handler(BaseDownloadHandler):
         if self._writer is not None:
             try:
                 await asyncio.to_thread(self._writer.write, _exchange(request, response, asked))
-            except ArchiveError as error:  # a crawl whose archive has holes is worth less than one that stops
+            except ArchiveError as error:  # a crawl whose archive has gaps is worth less than one that stops
                 if self.crawler.engine is not None and not self._stopping:
                     self._stopping = True
                     logger.error("the crawl stops, its archive cannot be written: %s", error)
@@ -171,7 +171,7 @@ class Handler(BaseDownloadHandler):
         return response
 
     async def _network(self, request: Request) -> Response:
-        if not request.meta.get(OF_PAGE):  # a browser asks for what belongs to a page together with it
+        if not request.meta.get(OF_PAGE):  # subresources are requested together with their page
             await PACER.wait_turn(host_of(request.url), delay_of(self.crawler, request))
         verify = request.meta.get("verify_certificate") is not False
         if verify not in self._guarded:
@@ -194,7 +194,7 @@ class Handler(BaseDownloadHandler):
 
 
 def render_notes(stats: Mapping[str, Any], source: str) -> list[Message]:
-    """What the run report says of a source's rendered pages."""
+    """Return the notes in the run report on a source's rendered pages."""
     pages = stats.get(f"render/pages/{source}", 0)
     if not pages:
         return []
@@ -224,9 +224,9 @@ def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
 
 
 class Guard(CrawlerComponent):
-    """Downloader middleware: refuses an address before it waits for its turn, and counts what the handler refuses.
+    """Downloader middleware: refuses URLs before they are scheduled, and counts refusals of the handler.
 
-    The wall is :class:`Handler`; without this middleware nothing gets out that should not. A replay or archive file that cannot be
+    The check itself is in :class:`Handler`, which works without this middleware. A replay or archive file that cannot be
     used stops the crawl here, before its first request (``ReplayError``, ``ArchiveError``).
     """
 
@@ -243,20 +243,20 @@ class Guard(CrawlerComponent):
             check_url(request.url, self._policy)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Raises ``HttpError`` for a part of a page that was asked for whole (``http-206``)."""
+        """Raises ``HttpError`` for a partial response without a range request (``http-206``)."""
         if response.status == PARTIAL and "Range" not in request.headers:
             raise HttpError(response, f"a part of {response.url}, which was asked for whole")
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Called for what this middleware, the handler and everything between them raised."""
+        """Called for exceptions of this middleware, the handler and everything between them."""
         if isinstance(exception, EgressDenied) and self._stats:
             self._stats.inc_value("egress/denied")
             self._stats.inc_value(f"egress/denied/{exception.reason}")
 
 
 def answer(request: Request, index: Index, max_bytes: int) -> Response:
-    """The archive's answer; a 404 flagged ``replay-missing`` where it has none. Raises ``DownloadCancelledError`` for one too long."""
+    """Return the archived response; a 404 flagged ``replay-missing`` if there is none. Raises ``DownloadCancelledError`` if too long."""
     found = index.get(request.url, max_bytes or None)
     if found is None:
         return Response(request.url, status=MISSING, flags=["replay-missing"])
@@ -271,15 +271,15 @@ def answer(request: Request, index: Index, max_bytes: int) -> Response:
 
 
 def _readable(response: Response) -> Response:
-    """``response`` with an encoding that the Web knows. Scrapy takes any codec of Python that a page names, among them some for bytes
-    (``rot13``), at which its middlewares fail, and some that need quadratic time (``punycode``)."""
+    """Return ``response`` with an encoding of the Web. Scrapy accepts any Python codec that a page names, including some for bytes
+    (``rot13``), at which its middlewares fail, and some of quadratic time (``punycode``)."""
     if not isinstance(response, TextResponse) or {response.encoding, response.encoding.replace("_", "-")} & CODECS:
         return response
     return response.replace(encoding=decode(response.body, (response.headers.get("Content-Type") or b"").decode("latin-1"))[1])
 
 
 def _honest(found: Recorded) -> list[tuple[str, str]]:
-    """Headers without a content encoding that was undone before the archive was written (many crawlers keep the header)."""
+    """Return the headers without a content encoding that was decoded before archiving (many crawlers keep the header)."""
     encodings = ", ".join(value for name, value in found.headers if name.lower() == "content-encoding")
     if not encodings or _is_packed(found.body, encodings):
         return list(found.headers)

@@ -1,4 +1,4 @@
-"""Mails of the newsletters of ``sources.yaml``, answered like a page that changes: its ETag is the position up to which all was read."""
+"""Mails of the newsletters of ``sources.yaml``, as responses of a changing page: the ETag is the position up to which all was read."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from newsportal.crawl.handlers.handler import ALLOW_PRIVATE, MISSING, REPLAY
 from newsportal.net.egress import Policy
 from newsportal.net.egress.mailbox import Fetched, RawMail, read_mailbox
 
-NOWHERE = "mailbox://localhost/"  # the address of a mail whose text is there
+NOWHERE = "mailbox://localhost/"  # URL of a mail whose text is at hand
 
 
 class MailboxResponse(Response):
-    """``mails``: those that came, oldest first. ``left``: how many wait behind them."""
+    """``mails``: the received ones, oldest first. ``left``: how many more wait."""
 
     mails: tuple[RawMail, ...] = ()
     left: int = 0
 
 
 class MailboxHandler(BaseDownloadHandler):
-    """Asks the mailbox of the request's source, whatever the address of the request says: a password goes nowhere else."""
+    """Reads the mailbox of the request's source, regardless of the request's URL: the password is sent nowhere else."""
 
     lazy = True
 
@@ -48,7 +48,7 @@ class MailboxHandler(BaseDownloadHandler):
         source = self._sources.get(str(request.meta.get("source"))) or self._by_address.get(request.url)
         if source is None:
             raise UnsupportedURLSchemeError(f"no newsletter of sources.yaml is at {request.url}")
-        if self._replays or request.url == NOWHERE:  # mails are not archived; the text of one that was put back is in its link
+        if self._replays or request.url == NOWHERE:  # mails are not archived; the text of a deferred one is in its link
             return Response(request.url, status=MISSING, flags=["replay-missing"])
         after = (request.headers.get("If-None-Match") or b"").decode() or None
         timeout = self.crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
@@ -60,14 +60,14 @@ class MailboxHandler(BaseDownloadHandler):
 
 
 async def _in_a_thread(function: Callable[..., Fetched], *args: Any) -> Fetched:
-    """In a thread of its own that nobody waits for: a server that hangs must hold up neither the store's work nor the end of the crawl."""
+    """Run ``function`` in a separate daemon thread: a server that hangs must block neither the store's work nor the end of the crawl."""
     answer: Future[Fetched] = Future()
     answer.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
             answer.set_result(function(*args))
-        except BaseException as error:  # noqa: BLE001  it is raised where the answer is waited for
+        except BaseException as error:  # noqa: BLE001  raised in the awaiting code
             answer.set_exception(error)
 
     threading.Thread(target=work, name="mailbox", daemon=True).start()

@@ -1,7 +1,7 @@
-"""Pages of sources with ``render: true``: fetched like every page, then shown to a browser, whose every request comes back to the handler.
+"""Pages of sources with ``render: true``: fetched like every page, then loaded in a browser, whose requests are all sent by the handler.
 
-scrapy-playwright keeps browser, contexts and pages; its own way of opening a page is replaced by a :class:`newsportal.net.rendering.Visit`.
-Nothing of it is imported, and no browser started, before the first such page.
+scrapy-playwright manages browser, contexts and pages; its way of opening a page is replaced by a :class:`newsportal.net.rendering.Visit`.
+It is not imported, and no browser is started, before the first such page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Fetch = Callable[[Request], Awaitable[Response]]
 
-logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # tells each failed page with a traceback; the run report counts them
+logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # logs each failed page with a traceback; the run report counts them
 
 VISIT: Final = "newsportal_visit"
 
@@ -41,11 +41,11 @@ _NUMBERS: Final = count(1)
 
 
 class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has no types
-    """``fetch`` asks for what pages ask for: the handler, without another rendering."""
+    """Renders pages. ``fetch`` sends the requests of pages: the handler, without rendering."""
 
     def __init__(self, crawler: Crawler, setup: Setup, fetch: Fetch) -> None:
         super().__init__(crawler)
-        self.config.target_closed_max_retries = 0  # the visit of a page that is gone has been used
+        self.config.target_closed_max_retries = 0  # the visit of a lost page cannot be reused
         self.config.navigation_timeout_ms = setup.limits.timeout * 1000
         self._setup = setup
         self._fetch = fetch
@@ -56,10 +56,10 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         self._chromium.take()
 
     async def _launch(self) -> None:
-        """Not when the engine starts, but when there is a page."""
+        """No-op: the browser is started for the first page, not with the engine."""
 
     async def _maybe_launch_browser(self) -> None:
-        """Ours, the present one. Raises ``RenderFailed``."""
+        """Use our current browser. Raises ``RenderFailed``."""
         assert self._chromium is not None
         browser = await self._chromium.started()
         if getattr(self, "browser", None) is not browser:
@@ -70,7 +70,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         raise NotImplementedError("pages go through render(), everything else through the guarded handler")
 
     async def render(self, request: Request, response: Response) -> Response:
-        """``response`` as a browser shows it, or a redirect to where it leads. Raises ``RenderFailed``."""
+        """Return ``response`` as rendered, or a redirect to where the page navigated. Raises ``RenderFailed``."""
         assert self._chromium is not None
         try:
             first = answer_of(response, self._setup.limits.max_bytes)
@@ -113,7 +113,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         closed = chromium.watch.closed
         watching = asyncio.ensure_future(chromium.watched())
         try:
-            async with asyncio.timeout(self._setup.limits.timeout + 2 * CLOSE_SECONDS):  # the page's own time, and the opening of one
+            async with asyncio.timeout(self._setup.limits.timeout + 2 * CLOSE_SECONDS):  # the page's limit, plus opening and closing
                 found: Rendered = await self._download_request(Request(url, meta=meta))
         except TimeoutError as error:
             await chromium.close()
@@ -134,14 +134,14 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         return await visit.read(page)
 
     async def _closed_context(self, name: str, chromium: Chromium) -> None:
-        """A page that cannot be closed takes its browser with it."""
+        """Close a page's context; if that fails, close the browser."""
         wrapper = self.context_wrappers.get(name)
         if wrapper is None:
             return
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await wrapper.context.close()
-        except Exception as error:  # noqa: BLE001 - whatever it is: the page must not stay
+        except Exception as error:  # noqa: BLE001 - on any error: the page must not stay open
             self.context_wrappers.pop(name, None)
             if chromium.connected:
                 self.stats.inc_value("render/browser_ended")
@@ -158,12 +158,12 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
 
 
 def answer_of(response: Response, most: int) -> Answer:
-    """A response of the handler, unpacked. Raises ``ValueError`` for a body that is too long or broken."""
+    """Return a response of the handler, decompressed. Raises ``ValueError`` for a body that is too long or broken."""
     encodings = ", ".join(value.decode("latin-1") for value in response.headers.getlist("Content-Encoding"))
     body = decompress(response.body, encodings, most) if encodings and response.body else response.body
     if len(body) > most:
         raise TooLarge(f"more than {most} bytes")
-    pairs = (  # addresses of redirects are often in UTF-8, other headers are Latin-1 as the standard has it
+    pairs = (  # URLs of redirects are often in UTF-8, other headers in Latin-1 by the standard
         (name.decode("latin-1"), value.decode("utf-8" if name.lower() == b"location" else "latin-1", "replace"))
         for name, values in response.headers.items()
         for value in values
@@ -172,7 +172,7 @@ def answer_of(response: Response, most: int) -> Answer:
 
 
 def _response(response: Response, found: Rendered) -> Response:
-    """What the spider gets: the page as rendered, in UTF-8, under the address that it was fetched from."""
+    """Return the spider's response: the rendered page in UTF-8, under the URL it was fetched from."""
     flags = [*response.flags, "rendered"]
     headers = response.headers.copy()
     headers.pop("Content-Encoding", None)

@@ -1,5 +1,5 @@
-"""Downloader middlewares of ours: robots.txt (RFC 9309), what pages say to robots, pages that stand in front of a page, retries at the
-server's word, redirects to what is no address, and the frontier's turns."""
+"""Scrapy middlewares: robots.txt (RFC 9309), robots tags of pages, challenge and login pages, retries by Retry-After, redirects to invalid
+URLs, and host locks."""
 
 from newsportal.crawl.middlewares.challenge import ChallengeMiddleware, ChallengePage, challenge_of
 from newsportal.crawl.middlewares.retry import (

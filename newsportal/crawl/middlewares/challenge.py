@@ -1,6 +1,6 @@
-"""Pages that stand in front of a page: browser checks, captchas, logins. Answered with 200, they would be stored as articles.
+"""Challenge pages: browser checks, captchas, logins. Sent with status 200, they would be stored as articles.
 
-Recognised by marks that their makers put on these pages and on no other, and by short pages whose title is nothing but the demand.
+Recognised by marks that their vendors use on no other pages, and by short pages whose title consists of the demand alone.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scrapy.http import Response
 from newsportal.crawl.addon import CrawlerComponent, SignIns
 from newsportal.text.dom import decode
 
-MAX_PAGE = 200_000  # Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched.
-HEAD = 20_000  # bytes in which the title is looked for
-MAX_TEXT = 600  # characters of visible text: an article with such a title says more, a challenge has a sentence or two
+MAX_PAGE = 200_000  # Bytes. Challenge pages contain their scripts inline, the longest seen have some 40 kB; longer pages are not searched.
+HEAD = 20_000  # bytes searched for the title
+MAX_TEXT = 600  # characters of visible text: an article with such a title has more, a challenge a sentence or two
 HEADERS = {"cf-mitigated": "challenge", "x-amzn-waf-action": "c"}
-"""Cloudflare and AWS say it in a header (``challenge``, ``captcha``); value: how it begins."""
+"""Headers set by Cloudflare and AWS (``challenge``, ``captcha``); value: its beginning."""
 
 MARKS = (
     b"window._cf_chl_opt",  # Cloudflare
@@ -35,7 +35,7 @@ MARKS = (
     b"window['$_ts']",  # River Security
     b"Sina Visitor System",  # Weibo
 )
-"""Each stands in its maker's challenge pages; that the page says nothing else is looked at as well."""
+"""Marks in the challenge pages of these vendors; the page must also be short."""
 
 TITLE = re.compile(rb"<title[^>]*>([^<]{0,400})</title>", re.IGNORECASE)
 INVISIBLE = re.compile(r"<(script|style|noscript|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
@@ -45,14 +45,14 @@ BEGINS = re.compile(
     r"|access to this page has been denied|pardon our interruption|verify you are human|are you (a )?(human|robot)\?",
     re.IGNORECASE,
 )
-"""How titles of challenges begin."""
+"""Beginnings of challenge titles."""
 
 WHOLE = re.compile(
     r"(robot check|human verification|security (check|verification)|captcha"
     r"|(百度)?安全(验证|检查|检测)|访问(验证|受限|异常)|人机(验证|识别)|滑动验证|(请?(输入|完成))?验证码?|身份验证|环境异常|浏览器安全检查)[\s.…!！]*",
     re.IGNORECASE,
 )
-"""What titles of challenges are, before the site's name: an article's title would go on (安全检查不放松)."""
+"""Challenge titles without the site's name: an article's title would continue (安全检查不放松)."""
 
 LOGIN = re.compile(r"((用户|会员|账号|帐号)?(登录|登陆|登入)|log ?in|sign ?in)\b", re.IGNORECASE)
 PASSWORD = re.compile(rb"type\s*=\s*[\"']?password", re.IGNORECASE)
@@ -60,7 +60,8 @@ SEPARATOR = re.compile(r"\s[-|·—–]\s|[-_|—–]")
 
 
 class ChallengePage(IgnoreRequest):
-    """Raised instead of a page: ``challenge``, ``login``, or ``sign-in`` where the source's has expired. It is counted, and may pass."""
+    """Raised for a challenge page: ``challenge``, ``login``, or ``sign-in`` for expired credentials. It is counted, and may be
+    transient."""
 
     passing = True
 
@@ -70,7 +71,7 @@ class ChallengePage(IgnoreRequest):
 
 
 def challenge_of(body: bytes, content_type: str | None = None, headers: Mapping[str, str] | None = None) -> str | None:
-    """``challenge``, ``login``, or ``None`` for a page that is what was asked for. Names of ``headers`` are in lower case."""
+    """Return ``challenge``, ``login``, or ``None`` for an ordinary page. Names of ``headers`` are in lower case."""
     for name, begins in HEADERS.items():
         if (headers or {}).get(name, "").strip().lower().startswith(begins):
             return "challenge"
@@ -81,7 +82,7 @@ def challenge_of(body: bytes, content_type: str | None = None, headers: Mapping[
 
 
 def _demanded(body: bytes) -> str | None:
-    """What the title demands, read without the trouble of finding the page's encoding."""
+    """Return the demand in the title, without detecting the page's encoding."""
     match = TITLE.search(body, 0, HEAD)
     if match is None:
         return None
@@ -96,7 +97,7 @@ def _demanded(body: bytes) -> str | None:
 
 
 class ChallengeMiddleware(CrawlerComponent):
-    """Turns such answers to a source's requests into counted failures. Engines recognise their own, and rest."""
+    """Turns challenge pages of sources into counted failures. Search engines detect their own, and pause."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._sign_ins = SignIns(crawler)

@@ -1,5 +1,5 @@
-"""Retries and Retry-After: hosts are asked only while this process holds them, and not before they want to be asked again. What callbacks
-make is marked with the lease under which they ran. Scrapy's redirects, for targets that are no addresses (``http://host:99999/``)."""
+"""Retries and Retry-After: requests are sent only while this process holds their host, and not before its Retry-After. Requests made by
+callbacks are marked with the lease of their response. Scrapy's redirects, for invalid targets (``http://host:99999/``)."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ PATIENT = frozenset({429, 503})  # statuses that may carry Retry-After (RFC 9110
 
 
 def read_retry_after(response: Response, now: datetime) -> float | None:
-    """Seconds that a 429 or 503 asks to wait; ``None`` where it asks for none."""
+    """Return the Retry-After of a 429 or 503, in seconds; ``None`` if it has none."""
     written = (response.headers.get("Retry-After") or b"").decode("latin-1")
     return retry_after(written, now) if response.status in PATIENT else None
 
 
 class PatientRetryMiddleware(RetryMiddleware):
-    """Scrapy's retries; an answer that asks to wait goes to the spider instead, which rests the source or defers the link."""
+    """Scrapy's retries; a response with Retry-After is passed to the spider, which pauses the source or defers the link."""
 
     def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Request | Response:
         return response if read_retry_after(response, datetime.now(UTC)) else super().process_response(request, response)
 
 
 class NotNow(IgnoreRequest):
-    """Raised for a request whose host wants to be left alone (``host-rests``), or as the crawl ends (``shutdown``); its link waits."""
+    """Raised for a request whose host is paused (``host-rests``), or as the crawl ends (``shutdown``); its link waits."""
 
     passing = True
 
@@ -50,8 +50,8 @@ class NotNow(IgnoreRequest):
 
 
 class TurnsMiddleware(CrawlerComponent):
-    """The innermost downloader middleware: whatever asks a host holds it, robots.txt, pictures and further pages too. A host that asks
-    for it (``newsportal.crawl.backoff``) is left alone by all processes."""
+    """The innermost downloader middleware: every request waits for the lock of its host, including those for robots.txt, images and further
+    pages. A host with Retry-After (``newsportal.crawl.backoff``) is paused for all processes."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -82,7 +82,7 @@ class TurnsMiddleware(CrawlerComponent):
 
 
 class ChildrenMiddleware:
-    """A spider middleware: marks what a callback made with the lease of the request whose answer it read."""
+    """A spider middleware: marks a callback's output with the lease of the request whose response it parsed."""
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         lease = response.request.meta.get(LEASE) if response.request is not None else None
@@ -91,7 +91,7 @@ class ChildrenMiddleware:
 
 
 class BadRedirect(IgnoreRequest):
-    """Raised for a redirect to what is no address. ``reason`` is counted for the page."""
+    """Raised for a redirect to an invalid URL. ``reason`` is counted for the page."""
 
     reason = "bad-address"
 
@@ -107,10 +107,10 @@ class RedirectMiddleware(redirect.RedirectMiddleware):
 
 class MetaRefreshMiddleware(redirect.MetaRefreshMiddleware):
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]  # older Scrapy: spider
-        head = response.body[:16_384]  # of the 4,096 characters in which Scrapy looks
+        head = response.body[:16_384]  # covers the 4,096 characters that Scrapy searches
         if b"refresh" not in head.lower() and b"\0" not in head:  # UTF-16 has zero bytes
             return response  # Scrapy decodes the whole page first
         try:
             return super().process_response(request, response)
         except ValueError:
-            return response  # as browsers, which show the page
+            return response  # as browsers do, which show the page

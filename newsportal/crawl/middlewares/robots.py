@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 asks. Scrapy's middleware crawls on when robots.txt answers 5xx, times out or is reset; here that is a no.
+"""robots.txt by RFC 9309. Scrapy's middleware crawls on when robots.txt returns 5xx, times out or is reset; here that forbids crawling.
 
 robots.txt is fetched by the crawl's own downloader, so it is guarded, replayed and archived like every page.
 """
@@ -23,18 +23,18 @@ from newsportal.net.egress.robots import MAX_DELAY, Rules, product_token, rules_
 logger = logging.getLogger(__name__)
 
 VALID_SECONDS = 24 * 3600.0  # how long rules are used (RFC 9309, 2.4: not more than a day)
-RETRY_SECONDS = 600.0  # how long an unreachable robots.txt counts as a no before it is asked for again
+RETRY_SECONDS = 600.0  # seconds for which an unreachable robots.txt forbids crawling before it is fetched again
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-MAX_ORIGINS = 20_000  # origins whose rules are kept; beyond that the oldest are asked for again
+MAX_ORIGINS = 20_000  # origins whose rules are cached; beyond that the oldest are fetched again
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 PRIORITY = 1000  # as in Scrapy's middleware: pages wait for it
 
 
 class RobotsDenied(IgnoreRequest):
-    """Raised for a request that robots.txt forbids (``reason`` ``robots``), or whose robots.txt cannot be had
-    (``robots-unreachable``, or ``dns`` for a host without an address; ``passing``: another run may try again). The spider's
-    errback counts it. The tags of pages say it with reasons of their own (``robots_tags``)."""
+    """Raised for a request that robots.txt forbids (``reason`` ``robots``), or whose robots.txt could not be fetched
+    (``robots-unreachable``, or ``dns`` for an unresolvable host; ``passing``: another run may retry). The spider's errback counts it.
+    Robots tags of pages use reasons of their own (``robots_tags``)."""
 
     def __init__(self, url: str, reason: str, detail: str, *, passing: bool | None = None) -> None:
         super().__init__(f"{detail}: {url}")
@@ -43,7 +43,7 @@ class RobotsDenied(IgnoreRequest):
 
 
 class ObeyingMiddleware(CrawlerComponent):
-    """What the middlewares share that obey sites, as ``request.meta["obey_robots"]`` says, else the setting ``ROBOTSTXT_OBEY``."""
+    """Base of the middlewares that obey robots rules, by ``request.meta["obey_robots"]``, else the setting ``ROBOTSTXT_OBEY``."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -66,12 +66,12 @@ class RobotsMiddleware(ObeyingMiddleware):
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(crawler)
         self._clock = clock
-        self._hurried = bool(crawler.settings.get("NEWSPORTAL_REPLAY"))  # nobody's server is spared by a delay
+        self._hurried = bool(crawler.settings.get("NEWSPORTAL_REPLAY"))  # in a replay there is no server to spare
         self._cached: dict[str, tuple[float, Rules]] = {}
         self._pending: dict[str, asyncio.Task[Rules]] = {}
 
     async def process_request(self, request: Request) -> None:
-        """Raises :class:`RobotsDenied`, or :class:`EgressDenied` if the host's robots.txt lies at a forbidden address."""
+        """Raises :class:`RobotsDenied`, or :class:`EgressDenied` if the host's robots.txt is at a forbidden IP address."""
         if not self._obeys(request) or request.meta.get("dont_obey_robotstxt") or not request.url.startswith(("http:", "https:")):
             return
         rules = await self._rules(request)
@@ -83,7 +83,7 @@ class RobotsMiddleware(ObeyingMiddleware):
             self._slow_down(request, rules)
 
     async def _rules(self, request: Request) -> Rules:
-        """The rules of the request's origin, asked for once however many requests wait for them."""
+        """Return the rules of the request's origin, fetched once for all waiting requests."""
         parts = urlsplit(request.url)
         origin = f"{parts.scheme}://{parts.netloc}"
         until, rules = self._cached.get(origin, (0.0, None))
@@ -105,7 +105,7 @@ class RobotsMiddleware(ObeyingMiddleware):
             del self._pending[origin]
 
     async def _fetch(self, url: str, request: Request) -> Rules:
-        """Follows redirects itself, to know when they are too many: then there is no robots.txt (RFC 9309, 2.3.1.2)."""
+        """Fetch robots.txt. Redirects are followed here: too many mean that there is no robots.txt (RFC 9309, 2.3.1.2)."""
         self._count("robots/requests")
         if (engine := self._crawler.engine) is None:
             raise RuntimeError("requests before the engine has started")
@@ -119,11 +119,11 @@ class RobotsMiddleware(ObeyingMiddleware):
                 response = await engine.download_async(Request(url, priority=PRIORITY, callback=NO_CALLBACK, dont_filter=True, meta=meta))
             except EgressDenied as error:
                 if hop == 0:
-                    raise  # the pages lie at the same address
+                    raise  # the pages are at the same IP address
                 return self._unreachable(f"its robots.txt leads to a forbidden address ({error.reason})")
             except CannotResolveHostError as error:
                 return self._unreachable(str(error), "dns" if hop == 0 else Rules.cause)
-            except Exception as error:  # noqa: BLE001 - whatever failed, the rules are unknown, and that means no
+            except Exception as error:  # noqa: BLE001 - on any error the rules are unknown, which forbids crawling
                 return self._unreachable(f"its robots.txt cannot be had ({type(error).__name__}: {error})")
             target = response.headers.get("Location") or b""
             if response.status not in REDIRECTS or not target:
@@ -136,7 +136,7 @@ class RobotsMiddleware(ObeyingMiddleware):
         return Rules(agent=self._token, refusal=detail, cause=cause)
 
     def _slow_down(self, request: Request, rules: Rules) -> None:
-        """Set the delay of the host's slot, now and for slots that Scrapy makes anew after a quiet minute."""
+        """Set the delay of the host's slot, also for slots that Scrapy creates again after an idle minute."""
         engine = self._crawler.engine
         if engine is None:
             return

@@ -15,14 +15,14 @@ from scrapy.http import Response
 
 from newsportal.crawl.middlewares.robots import ObeyingMiddleware, RobotsDenied
 
-HEAD = 256 * 1024  # bytes in which ``meta`` elements are looked for, as for the encoding's
-ALL = "robots"  # the name by which a page speaks to every robot
+HEAD = 256 * 1024  # bytes searched for ``meta`` elements, as for those with the encoding
+ALL = "robots"  # the name that addresses all robots
 
 WORDS = frozenset(
     """all follow index indexifembedded max-image-preview max-snippet max-video-preview noai noarchive nocache noimageai noimageindex
     nofollow noindex none noodp nosnippet notranslate noydir unavailable_after""".split()
 )
-"""What may stand before a colon without being a robot's name."""
+"""Directives: these are no names of robots before a colon."""
 
 META = re.compile(rb"<meta\b[^>]{0,2000}>", re.IGNORECASE)
 NAMED = rb"\bname\s{0,9}=\s{0,9}[\"']?\s{0,9}(?:%s)\b"
@@ -35,7 +35,7 @@ WEEKDAY = re.compile(r"(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?", r
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """False: ``index`` not to be kept, ``follow`` links not to be followed, ``archive`` no copy shown. ``until``: not to be kept after."""
+    """Directives. False: ``index`` do not store, ``follow`` do not follow links, ``archive`` show no copy. ``until``: do not keep after."""
 
     index: bool = True
     follow: bool = True
@@ -43,12 +43,12 @@ class Tags:
     until: datetime | None = None
 
     def keeps(self, now: datetime) -> bool:
-        """Whether the page may be kept at ``now``."""
+        """Return whether the page may be stored at ``now``."""
         return self.index and (self.until is None or now < self.until)
 
 
 def tags_of(headers: Iterable[str], body: bytes, token: str) -> Tags:
-    """``headers`` are the values of ``X-Robots-Tag``; ``token`` is our name in robots.txt."""
+    """Return the directives for us. ``headers``: the values of ``X-Robots-Tag``; ``token``: our product token in robots.txt."""
     names = {ALL, token.lower()}
     said: dict[str, str] = {}
     for value in (*headers, *_metas(body, names)):
@@ -59,7 +59,7 @@ def tags_of(headers: Iterable[str], body: bytes, token: str) -> Tags:
 
 
 def _read(value: str, names: set[str]) -> dict[str, str]:
-    """Words that are said to us, each with what stands behind its colon. ``otherbot: noindex, nofollow`` speaks to another to its end."""
+    """Return the directives addressed to us with their values. ``otherbot: noindex, nofollow`` addresses another robot up to its end."""
     found: dict[str, str] = {}
     ours, last = True, ""
     for part in value.lower().split(","):
@@ -69,7 +69,7 @@ def _read(value: str, names: set[str]) -> dict[str, str]:
             ours, word, rest = word in names, rest.strip().partition(":")[0].strip(), rest.strip().partition(":")[2]
         if ours and word in WORDS:
             found[word] = rest.strip()
-        elif ours and last == "unavailable_after":  # the date had a comma
+        elif ours and last == "unavailable_after":  # the date contains a comma
             found[last] = f"{found[last]}, {part.strip()}"
             word = last
         last = word
@@ -77,13 +77,13 @@ def _read(value: str, names: set[str]) -> dict[str, str]:
 
 
 def _metas(body: bytes, names: set[str]) -> Iterator[str]:
-    """The contents of ``meta`` elements of the page's head that speak to us."""
+    """Yield the contents of ``meta`` elements in the page's head that address us."""
     head = body[:HEAD]
     wanted = re.compile(NAMED % b"|".join(re.escape(name.encode("ascii", "ignore")) for name in names), re.IGNORECASE)
     ends = [match.end() for match in META.finditer(head) if wanted.search(match[0])]
     if not ends:
         return
-    head = _seen(head[: ends[-1]])  # no further: it is dear
+    head = _seen(head[: ends[-1]])  # no further: it is slow
     start = BODY.search(head)
     for match in META.finditer(head[: start.start()] if start else head):
         attributes = {name.lower(): unescape(a or b or c) for name, a, b, c in ATTRIBUTE.findall(match[0].decode("latin-1"))}
@@ -92,7 +92,7 @@ def _metas(body: bytes, names: set[str]) -> Iterator[str]:
 
 
 def _seen(head: bytes) -> bytes:
-    """``head`` without comments and scripts; what has no end takes the rest with it, as in browsers."""
+    """Return ``head`` without comments and scripts; an unclosed one removes the rest, as in browsers."""
     parts, place = [], 0
     while match := UNSEEN.search(head, place):
         parts.append(head[place : match.start()])
@@ -104,7 +104,7 @@ def _seen(head: bytes) -> bytes:
 
 
 def _moment(text: str) -> datetime | None:
-    """A date as RFC 822, RFC 850 or ISO 8601 write it; ``None`` for what is none: an unreadable limit limits nothing."""
+    """Parse a date of RFC 822, RFC 850 or ISO 8601; ``None`` for invalid ones: an unreadable limit is ignored."""
     plain = WEEKDAY.sub("", text).strip(" ,").upper()
     with suppress(ValueError):
         return _aware(datetime.fromisoformat(plain))
@@ -118,17 +118,17 @@ def _aware(moment: datetime) -> datetime:
 
 
 LIST_PAGE = "list_page"
-"""In the meta of requests for list pages: nothing of them is kept, so ``noindex`` says nothing there; ``nofollow`` does."""
+"""Meta key of requests for list pages: these are not stored, so ``noindex`` is ignored; ``nofollow`` is obeyed."""
 
 ENGINE = "engine:"
-"""Result pages are made for the one who asked, and ask other engines not to read them; requests without a source are no pages."""
+"""Result pages of engines are made for the user, and exclude other engines' robots; requests without a source are not for pages."""
 
-READABLE = (b"html", b"xml", b"text")  # parts of content types that may hold ``meta`` elements; a header counts for all
+READABLE = (b"html", b"xml", b"text")  # parts of content types that may contain ``meta`` elements; headers count for all
 NOINDEX, NOFOLLOW = "robots-noindex", "robots-nofollow"
 
 
 class RobotsTagsMiddleware(ObeyingMiddleware):
-    """Counts ``robots/noarchive`` besides, which only operators can decide about."""
+    """Obeys robots tags. Also counts ``robots/noarchive``, which is left to the operator."""
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises :class:`RobotsDenied`, reason ``robots-noindex`` or ``robots-nofollow``."""

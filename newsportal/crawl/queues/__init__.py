@@ -1,1 +1,1 @@
-"""Queues of requests: in the table of links, or in Redis."""
+"""Queues of requests: in the link table, or in Redis."""

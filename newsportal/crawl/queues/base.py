@@ -1,25 +1,24 @@
-"""The queue of requests that loses nothing: what every backend promises. Each passes ``tests/crawl/queues/test_contract.py``.
+"""The interface of request queues without losses, and the guarantees of every backend, tested by ``tests/crawl/queues/test_contract.py``:
 
-Promises, whatever the backend:
-
-- **One conversation, one step.** What an :class:`Order` says happens together or not at all, and may be repeated.
-- **Leases, not pops.** A task that is taken is leased to its worker. It is gone once the worker says ``done``; if the worker dies (no
-  ``beat`` for :data:`Terms.lease` seconds; on one machine also: its process is gone), the task goes back and is handed on.
-- **Nothing twice.** A task is known by its ``id``; pushed while it waits, is leased or set aside, it is refused. ``push`` may be repeated.
-- **Poison.** A task during which :data:`Terms.tries` workers died is set aside, visible, with its reason. One that two workers died of is a
-  suspect: it is handed out alone, to a worker that has nothing else in hand, so that innocent tasks are not counted with it. While one
-  waits a worker takes nothing new until its hands are empty.
-- **Hosts are held.** A worker asks a host only while it holds it, and one worker holds a host at a time, over all queues of all
-  processes. The holder keeps the delays by its own clock; at handover the queue keeps the moment from which the next one may ask
-  (``free``). Held hosts are shared fairly: a worker takes no more than its share of the hosts that wait while others have fewer, and a
-  host that somebody else waits for is yielded after the tasks in hand.
+- **Atomic exchanges.** The changes of an :class:`Order` are applied together or not at all, and may be repeated.
+- **Leases, not pops.** A task that is taken is leased to its worker. It is deleted once the worker reports ``done``; if the worker dies (no
+  ``beat`` for :data:`Terms.lease` seconds; on one machine also: its process has ended), the task returns to the queue.
+- **No duplicates.** A task is identified by its ``id``; pushed while it waits, is leased or set aside, it is refused. ``push`` may be
+repeated.
+- **Poison.** A task during which :data:`Terms.tries` workers died is set aside, visible, with its reason. One during which two workers died
+  is a suspect: it is leased alone, to a worker that has no other lease, so that innocent tasks are not counted with it. While one
+  waits, a worker takes nothing new until its leases are done.
+- **Host locks.** A worker sends requests to a host only while it holds it, and one worker holds a host at a time, across all queues and
+  processes. The holder enforces the delays by its own clock; at handover the queue keeps the earliest time of the next request
+  (``free``). Hosts are shared fairly: a worker takes no more than its share of the waiting hosts while others have fewer, and yields a
+  host that another worker waits for after its current leases.
 - **Lanes.** Of tasks with the same ``lane`` one is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done).
-- **Order.** Within a host by priority (the higher the sooner), then first come, first served. A task with ``at`` waits until then.
+- **Order.** Within a host by priority (higher first), then first come, first served. A task with ``at`` waits until then.
 - **Seen.** A task with a ``seen`` name is refused if a task of that name was pushed within :data:`Terms.forget` seconds.
-- **Time** is the backend's (Redis' own clock, so that machines may differ; the machine's clock on disk). A clock that jumps back
+- **Time** is the backend's (Redis' clock, so that clocks of machines may differ; the machine's clock on disk). A clock that jumps back
   delays nothing by more than the longest delay of a host.
 
-Blocking calls, safe between threads. Errors: ``FrontierUnavailable`` (away, full, locked: keep what you have and try again).
+Blocking calls, thread-safe. Errors: ``FrontierUnavailable`` (unreachable, full, locked: keep the order and retry).
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """``machine``: where ``pid`` means something. ``started``: when the process began: its number is used again."""
+    """Identity of a worker. ``machine``: the scope of ``pid``. ``started``: the start of the process, since process ids are reused."""
 
     name: str
     machine: str
@@ -52,14 +51,14 @@ class Identity:
 
 
 def identity() -> Identity:
-    """A worker of this process: HOST:PID:NUMBER."""
+    """Return a new identity for a worker of this process: HOST:PID:NUMBER."""
     pid = os.getpid()
     return Identity(f"{platform.node() or 'localhost'}:{pid}:{next(_numbers)}", machine(), pid, born(pid))
 
 
 @cache
 def machine() -> str:
-    """The host's name and, in Linux, its process namespace: containers may share a name."""
+    """Return the host's name and, on Linux, its process namespace: containers may share a name."""
     try:
         space = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -68,15 +67,15 @@ def machine() -> str:
 
 
 def gone(worker: Identity) -> bool:
-    """Whether its process is known to be no more; of another machine's nothing is known."""
-    if worker.machine != machine() or os.name == "nt":  # Windows has no harmless question: os.kill ends the process
+    """Return whether the worker's process has ended; False for processes of other machines."""
+    if worker.machine != machine() or os.name == "nt":  # on Windows os.kill would end the process
         return False
     return not alive(worker.pid, worker.started)
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """``tries``: how many workers died with the task."""
+    """``tries``: number of workers that died with the task."""
 
     task: Task
     tries: int = 0
@@ -84,7 +83,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A task that was set aside, ``since`` seconds since 1970."""
+    """A task that was set aside, ``since`` in seconds since 1970."""
 
     task: Task
     reason: str
@@ -94,15 +93,16 @@ class Aside:
 
 @dataclass(slots=True)
 class Order:
-    """What a worker says and asks in one conversation, in this order.
+    """Changes and requests of a worker in one exchange, in this order.
 
-    ``push``: tasks that are to wait. ``done``: ids whose callbacks and items are through; their lanes go on. ``requeue``: tasks that are
-    wanted once more although their leases end with this very order. ``back``: ids that were not done, and from when on they may be had
-    (seconds since 1970; ``None``: at once); no try is counted. ``free``: hosts that are let go, each with the seconds until the next
-    worker may ask it. ``beat``: I live, so leases and holds go on; what I am doing (nothing: as before). ``hold``: hosts for requests that
-    do not come from the queue (robots.txt, pictures). ``take``: how many tasks of hosts that this worker holds, or that are free and now
-    become its own; ``None``: it does not ask. ``delay``: seconds between two requests to a host, ``ahead``: seconds for which work is
-    wanted: of a host not more are taken than fit into it (``ahead / delay``, at least one)."""
+    ``push``: tasks to queue. ``done``: ids whose callbacks and items are finished; their lanes advance. ``requeue``: tasks to queue again
+    although this order ends their leases. ``back``: ids to return unfinished, and the earliest time to lease them (seconds since 1970;
+    ``None``: now); no try is counted. ``free``: hosts to release, each with the seconds until the next worker may send requests.
+    ``beat``: heartbeat that extends leases and locks, with the worker's current activity (empty: unchanged). ``hold``: hosts to lock for
+    requests outside the queue (robots.txt, images). ``take``: number of tasks to lease, from hosts that this worker holds or that are free
+    and become its own; ``None``: none. ``delay``: seconds between two requests to a host, ``ahead``: seconds of work wanted: at most
+    ``ahead / delay`` tasks per host, and at least one.
+    """
 
     push: list[Task] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
@@ -125,18 +125,20 @@ class Order:
 
     @property
     def ended(self) -> set[str]:
-        """Ids that leave the worker's hands."""
+        """Ids whose leases end."""
         return set(self.done).union(*(ids for ids, _ in self.back))
 
 
 @dataclass(slots=True)
 class Answer:
-    """``pushed``: ids that were taken in. ``lost``: leases that are not this worker's any more: it was thought dead. ``holds``: seconds
-    until a host may be asked; ``None``: somebody else holds it, and is told that it is waited for.
+    """``pushed``: ids that were queued. ``lost``: leases taken away from this worker, which was presumed dead. ``holds``: seconds until a
+    host may be requested; ``None``: another worker holds it, and is asked to yield it.
 
-    To ``take``: ``leases``; ``waiting``: tasks of this queue that wait now, not counting those for later; ``soon``: seconds until something
-    may be had again, ``None`` if nothing waits; ``held``: the hosts that the worker holds now, with the seconds until they may be asked for
-    the first time (0: at once); ``yielded``: hosts it must let go when what it has of them is done."""
+    For ``take``: ``leases``; ``waiting``: tasks of this queue that wait now, without those for later; ``soon``: seconds until the next poll
+    is
+    worthwhile, ``None`` if nothing waits; ``held``: hosts that the worker holds, with the seconds until the first request to each (0: now);
+    ``yielded``: hosts to release when the current leases are done.
+    """
 
     pushed: set[str] = field(default_factory=set)
     lost: set[str] = field(default_factory=set)
@@ -150,7 +152,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """``name`` is HOST:PID:NUMBER, ``since`` and ``beat`` seconds since 1970, ``doing`` what it says of itself."""
+    """``name`` is HOST:PID:NUMBER, ``since`` and ``beat`` seconds since 1970, ``doing`` the reported activity."""
 
     name: str
     since: float
@@ -162,7 +164,7 @@ class WorkerState:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """``free_in``: seconds until it may be asked."""
+    """``free_in``: seconds until the next request is allowed."""
 
     host: str
     waiting: int
@@ -172,7 +174,7 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """A queue for people. ``hosts``: those with most waiting."""
+    """The state of a queue for display. ``hosts``: those with most waiting tasks."""
 
     name: str
     waiting: int
@@ -184,13 +186,13 @@ class QueueState:
 
 
 class Queue(Protocol):
-    """One queue (by the name of its spider) for one worker. Opening one sends nothing yet; see the module for the promises."""
+    """One queue (by the name of its spider) for one worker. Opening it sends nothing; see the module for the guarantees."""
 
     def exchange(self, order: Order) -> Answer:
-        """A conversation. Never waits for another worker; dead workers' leases go back here."""
+        """Exchange an order for an answer. Never waits for another worker; returns dead workers' leases to the queue."""
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
-        """Let tasks wait; answers the ids that were taken in (not those that wait, are leased, or were seen)."""
+        """Queue tasks; return the ids that were queued (not those that wait, are leased, or were seen)."""
         return self.exchange(Order(push=list(tasks))).pushed
 
     def take(self, number: int, *, delay: float, ahead: float) -> Answer:
@@ -212,38 +214,38 @@ class Queue(Protocol):
         return self.exchange(Order(beat=doing or {})).lost
 
     def refresh(self, ids: Collection[str]) -> None:
-        """These rows of the table of links wait for nothing any more but their hosts. A queue that is that table has nothing to do."""
+        """Make tasks available whose rows in the link table no longer wait for a time. No-op for a queue in that table."""
         return
 
     def claim(self, job: str, seconds: float) -> bool:
-        """Take a job for this worker (a visit of a source), for so long at most and while it lives; False if another has it."""
+        """Claim a job (a visit of a source) for this worker while it lives, for ``seconds`` at most; False if another worker has it."""
 
     def release(self, job: str) -> None:
-        """The job is done, or given up."""
+        """Release a job that is done or given up."""
 
     def leave(self) -> None:
-        """The worker ends well: leases go back without a try, hosts and jobs are free."""
+        """End the worker properly: its leases return without counting a try, its hosts and jobs are released."""
 
     def state(self, hosts: int = 20) -> QueueState: ...
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
-        """How many tasks of each source's visit wait (later ones left out) or are leased, over all workers."""
+        """Return the number of tasks per source that wait (not for later) or are leased, over all workers."""
 
     def retries(self) -> list[WaitingLinks]:
-        """Links of this queue that failed in passing, by source and reason, with the time of the next try."""
+        """Return links of this queue with transient failures, by source and reason, with the time of the next try."""
         return []
 
     def aside(self, limit: int = 100) -> list[Aside]: ...
 
     def again(self, ids: Collection[str] | None = None) -> int:
-        """Let tasks that were set aside (all, or these) wait anew, with no try counted."""
+        """Queue tasks again that were set aside (all, or these), with tries reset."""
 
     def drop(self, ids: Collection[str] | None = None) -> int:
-        """Forget tasks that were set aside."""
+        """Delete tasks that were set aside."""
 
     def clear(self) -> int:
-        """Forget every task that waits (``newsportal frontier clear``), and all seen names: what was pushed and never fetched must not
-        count as seen. Leased tasks go when they are done. Answers how many were forgotten."""
+        """Delete all waiting tasks (``newsportal frontier clear``), and all seen names: what was pushed and never fetched must not count as
+        seen. Leased tasks are deleted when they are done. Return the number of deleted tasks."""
 
     def close(self) -> None:
-        """Close the connection; nothing is given back (see :meth:`leave`)."""
+        """Close the connection; leases are not returned (see :meth:`leave`)."""

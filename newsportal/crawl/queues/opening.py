@@ -1,4 +1,4 @@
-"""Which queue it is: in the Redis that the settings name, else the table of links in the record."""
+"""Open the queue that the settings name: in Redis, or the link table in the store."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Kind = TypeVar("Kind", bound="RedisQueue")
 
 
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
-    """The queue of a spider, for one worker. ``links``: those of the store, if it is open already. Raises ``StoreError``."""
+    """Open the queue of a spider for one worker. ``links``: those of the store, if it is open already. Raises ``StoreError``."""
     terms = terms_of(sources)
     more: dict[str, Any] = {"links": links}
-    if links is None:  # else the store stays open: others use it
+    if links is None:  # otherwise the store stays open for its other users
         store = open_store(sources.store)
         more = {"links": store.links, "close": store.close}
     if is_shared(sources, settings):
@@ -43,7 +43,7 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links
 
 
 def open_plain(settings: BaseSettings, name: str) -> Queue:
-    """The queue of a project without ``sources.yaml``: in Redis if one is named, else a file in ``JOBDIR`` or ``.scrapy``."""
+    """Open the queue of a project without ``sources.yaml``: in Redis if configured, else a file in ``JOBDIR`` or ``.scrapy``."""
     from newsportal.crawl.queues.redis_queue import UnbackedQueue
 
     if not is_named(settings):
@@ -52,7 +52,7 @@ def open_plain(settings: BaseSettings, name: str) -> Queue:
 
 
 def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
-    """A queue without a store: the table of links alone, in a file."""
+    """Open a queue without a store: the link table alone, in a file."""
     engine = open_engine(sqlite_uri(file))
     write_ahead(engine)
     with writing(engine) as connection:
@@ -61,11 +61,11 @@ def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
 
 
 def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms, owner: str, **more: Any) -> Kind:
-    """``owner``: the store whose links these are."""
+    """``owner``: the store that the links belong to."""
     from scrapy.utils.misc import load_object
 
     chosen = settings.get("SCHEDULER_QUEUE_CLASS")
-    if chosen and not str(chosen).startswith("scrapy_redis."):  # theirs pop: what is in flight is lost
+    if chosen and not str(chosen).startswith("scrapy_redis."):  # scrapy-redis' queues pop: requests in flight are lost
         found = load_object(chosen)
         if not (isinstance(found, type) and issubclass(found, kind)):
             raise FrontierRefused(f"SCHEDULER_QUEUE_CLASS is {chosen}: name a subclass of {kind.__module__}.{kind.__name__}, or nothing")
@@ -87,19 +87,19 @@ def terms_of(sources: Sources) -> Terms:
 
 
 def is_shared(sources: Sources, settings: BaseSettings) -> bool:
-    """Whether Redis hands out, and does not only hold the filter of known addresses."""
+    """Return whether the queue is in Redis, which may instead hold only the filter of known URLs."""
     of_filter = sources.url_filter.redis
     for_filter = of_filter is not None and sources.frontier.redis is None and of_filter == settings.get("REDIS_URL")
     return is_named(settings) and not for_filter
 
 
 def place(sources: Sources, settings: BaseSettings) -> str:
-    """Where the queue lies, for people (no password)."""
+    """Return the location of the queue for display, without password."""
     return f"Redis at {address(settings)}" if is_shared(sources, settings) else f"the store, {mask(sources.store)}"
 
 
 def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
-    """Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no store."""
+    """Return the names of existing queues. Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; creates no store."""
     if is_shared(sources, settings):
         key, parts = settings.get("SCHEDULER_QUEUE_KEY"), _prefixes(settings)
         return queue_names_in(connect(settings), key, content_id(sources.store), address(settings), parts)

@@ -1,15 +1,14 @@
-"""One queue in Redis (6 or newer), or a partition of one: its script, and what is said to it. What :mod:`base` promises the script keeps.
+"""One queue in Redis (6 or newer), or a partition of one: its script and the calls of it. The script keeps the guarantees of :mod:`base`.
 
-Keys, of a queue whose waiting tasks lie under ``Q`` (``rss:requests``): ``Q`` sorted set of all that wait now, each as PLACE|PRIORITY|
-NUMBER|ID, so that the order of a place is that of its characters (a place is a host, ``~LANE`` for those behind another of their lane,
-``!`` for suspects); ``Q:tasks`` hash of the tasks by id; ``Q:later`` by their moment; ``Q:ready`` hosts that nobody holds, the most urgent
-first; ``Q:resting`` those that may not be had yet, by their moment; ``Q:blocked`` hosts held for another queue; ``Q:hosts``, ``Q:sources``
-what waits, what is outstanding; ``Q:in_flight``, ``Q:aside``, ``Q:reasons``, ``Q:workers``; ``Q:about`` whose queue it is. Of all queues
-together, under ``newsportal:``: ``workers`` by the moment at which they count as dead, ``machines`` where each runs, ``worker:NAME`` and
-what each has in hand, ``holders`` of hosts, ``free`` moments of hosts, ``wanted`` hosts, ``jobs:OWNER``, ``clock``. The script is one step:
-nobody sees a queue half changed.
+Keys of a queue whose waiting tasks are under ``Q`` (``rss:requests``): ``Q`` sorted set of all tasks that wait now, each as PLACE|PRIORITY|
+NUMBER|ID, so that the lexical order is that of the place (a place is a host, ``~LANE`` for tasks behind another of their lane, ``!`` for
+suspects); ``Q:tasks`` hash of the tasks by id; ``Q:later`` by their time; ``Q:ready`` hosts that no worker holds, the most urgent first;
+``Q:resting`` hosts not available yet, by their time; ``Q:blocked`` hosts held for another queue; ``Q:hosts``, ``Q:sources`` counts of
+waiting and outstanding tasks; ``Q:in_flight``, ``Q:aside``, ``Q:reasons``, ``Q:workers``; ``Q:about`` the owner of the queue. Keys of all
+queues, under ``newsportal:``: ``workers`` by the time at which they count as dead, ``machines`` of the workers, ``worker:NAME`` and its
+leases, ``holders`` of hosts, ``free`` times of hosts, ``wanted`` hosts, ``jobs:OWNER``, ``clock``. A script runs atomically.
 
-``noeviction`` must be Redis' policy: one that forgets keys forgets tasks.
+Redis needs the policy ``noeviction``: one that evicts keys loses tasks.
 """
 
 from __future__ import annotations
@@ -31,20 +30,20 @@ from newsportal.crawl.redis_connection import as_text, explained, faults
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import SUSPECT_TRIES
 
-PARTITIONS: Final = 16  # so many masters at most share the work. All workers of a cluster have the same number (docs/decisions/frontier.md)
-EVENLY: Final = 16  # a sixteenth of its part of the slots may lie before a partition's own
-BATCH: Final = 100  # tasks a call: some milliseconds in which Redis serves nobody else
-MOST: Final = 1000  # tasks that one call hands out
-LOOK: Final = 1.0  # seconds between two looks whether workers of this machine are gone
-PREFIX: Final = 14  # digits before a stored task: ten of its number, four of its tries
+PARTITIONS: Final = 16  # at most as many masters share the work. Equal for all workers of a cluster (docs/decisions/frontier.md)
+EVENLY: Final = 16  # a partition's slot is in the first sixteenth of its range of slots
+BATCH: Final = 100  # tasks per call: some milliseconds during which Redis serves no other client
+MOST: Final = 1000  # tasks leased per call
+LOOK: Final = 1.0  # seconds between checks for dead workers of this machine
+PREFIX: Final = 14  # hexadecimal digits before a stored task: ten of its number, four of its tries
 
 One = TypeVar("One")
 
 
 @cache
 def tags(number: int) -> tuple[str, ...]:
-    """A hash tag for each of so many partitions, whose slots are spread evenly over the cluster's 16,384: each lies at the beginning of
-    its part of them, so that of nodes with as many slots each has as many partitions, or one more."""
+    """Return a hash tag per partition, with slots spread evenly over the cluster's 16,384: each at the beginning of its range, so that
+    nodes with equally many slots have equally many partitions, or one more."""
     from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
     found: dict[int, str] = {}
@@ -57,35 +56,35 @@ def tags(number: int) -> tuple[str, ...]:
 
 
 def prefixes(number: int = PARTITIONS) -> list[str]:
-    """What the keys of each partition of a cluster begin with."""
+    """Return the prefix of the keys of each partition of a cluster."""
     return [f"{{{tag}}}:" for tag in tags(number)]
 
 
 @cache
 def script() -> str:
-    """Read as package data: a crawl may run from an egg."""
+    """Return the script, read as package data: a crawl may run from an egg."""
     folder = files(__package__) / "lua"
     return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in ("common", "take", "calls"))
 
 
 def context_of(worker: Identity, terms: Terms) -> dict[str, Any]:
-    """What the script is told of a worker, by its name in Redis: a new process may have an old one's name."""
+    """Return the worker's context for the script. Its name in Redis is unique: a new process may reuse an old one's name."""
     machine = json.dumps([worker.name, worker.machine, worker.pid, worker.started])
     return {"me": f"{worker.name}~{token_hex(4)}", "name": worker.name, "machine": machine, **asdict(terms)}
 
 
 class Partition:
-    """A worker at the queue whose ``keys`` these are: of the tasks that wait, and of the names seen. ``shared`` begins the keys of all
-    queues; ``context``: what the script is told of the worker; ``clock`` replaces Redis' in tests. Used by one thread at a time."""
+    """The queue with these ``keys`` (the waiting tasks, and the seen names) for one worker. ``shared``: prefix of the keys of all queues;
+    ``context``: the worker's context for the script; ``clock`` replaces Redis' in tests. Used by one thread at a time."""
 
     def __init__(
         self, client: Any, keys: Sequence[str], shared: str, context: Mapping[str, Any], where: str, clock: Callable[[], float] | None
     ) -> None:
         self.client, self.key, self.where = client, keys[0], where
-        self.away = False  # the last call found nobody: Redis may have come back empty, or its answer was lost
-        self.draining = False  # a suspect waits for empty hands
+        self.away = False  # the last call failed: Redis may have restarted empty, or its answer was lost
+        self.draining = False  # a suspect waits until this worker has no other leases
         self.elsewhere = 0  # requests that this worker leased from other partitions
-        self.leased: dict[str, int] = {}  # id -> tries, of what this worker has
+        self.leased: dict[str, int] = {}  # id -> tries of this worker's leases
         self.me: str = context["me"]
         self._keys, self._shared, self._clock = keys, shared, clock
         self._context = {**context, "frontier": shared}
@@ -94,7 +93,7 @@ class Partition:
 
     @property
     def now(self) -> float:
-        """Seconds since 1970, about as Redis has them."""
+        """Seconds since 1970, approximately Redis' clock."""
         return time() if self._clock is None else self._clock()
 
     def exchange(self, order: Order) -> Answer:
@@ -111,7 +110,7 @@ class Partition:
         return self._answer(order, said)
 
     def _calls(self, order: Order) -> list[tuple[Any, ...]]:
-        """What is asked of the script: the name and the arguments of each call."""
+        """Return the calls of the script: name and arguments of each."""
 
         def finish(how: str, ids: Collection[str]) -> list[tuple[Any, ...]]:
             mine = [id for id in ids if id in self.leased]
@@ -152,19 +151,19 @@ class Partition:
         return answer
 
     def recover(self) -> None:
-        """Redis was away: give back what it handed out in an answer that was lost."""
+        """After Redis was unreachable: return leases of an answer that was lost."""
         strays = set(map(as_text, self.call("beat", ""))) - self.leased.keys()
         self.away = False
         for batch in chunks(strays, BATCH):
             self.call("finish", "", *batch)
 
     def hasten(self, tasks: Sequence[Task]) -> None:
-        """If these wait for a moment, let them wait for their hosts alone."""
+        """Let tasks that wait for a time wait for their hosts alone."""
         for batch in chunks(tasks, BATCH):
             self.call(*push_call(batch, "now"))
 
     def settle(self, what: str, ids: Collection[str] | None) -> int:
-        """``again`` or ``drop``: what becomes of tasks that were set aside (all, or these). Answers how many there were."""
+        """``again`` or ``drop``: requeue or delete tasks that were set aside (all, or these). Return their number."""
         if ids is None:
             return sum(iter(lambda: int(self.call("settle", what)), 0))
         return sum(int(self.call("settle", what, *batch)) for batch in chunks(ids, BATCH))
@@ -186,7 +185,7 @@ class Partition:
         return Counter({source: int(number) for source, number in zip(sources, found, strict=True) if number})
 
     def bury_neighbours(self) -> bool:
-        """Bury workers of this machine whose processes are gone; looks once a second. Whether there were any."""
+        """Bury workers of this machine whose processes have ended; checks once a second. Return whether any were found."""
         if monotonic() - self._looked < LOOK:
             return False
         self._looked = monotonic()
@@ -197,14 +196,14 @@ class Partition:
         return bool(dead)
 
     def call(self, *words: Any) -> Any:
-        """A call of the script: its name and arguments."""
+        """Call the script with a name and arguments."""
         now = {} if self._clock is None else {"now": self._clock()}
         context = json.dumps({**self._context, **now, "away": self.away, "elsewhere": self.elsewhere})
         encoded = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in words]
         return self.send(lambda: self._script(keys=self._keys, args=[context, *encoded]))
 
     def send(self, command: Callable[[], One]) -> One:
-        """Raises ``FrontierUnavailable`` (away, full, refusing) and ``FrontierRefused`` (not ours)."""
+        """Run ``command``. Raises ``FrontierUnavailable`` (unreachable, full, refusing) and ``FrontierRefused`` (of another owner)."""
         from redis.exceptions import AuthenticationError, ClusterDownError, ResponseError
 
         try:
@@ -216,7 +215,7 @@ class Partition:
 
 
 def push_call(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
-    """The call that pushes tasks: of each its id, eight bytes for the name by which it is seen, and what is kept of it."""
+    """Return the call that pushes tasks: of each its id, an eight-byte hash of its seen name, and its stored form."""
     words: list[Any] = ["push", when]
     for task in tasks:
         seen = blake2b(task.seen.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.seen else b""
@@ -226,7 +225,7 @@ def push_call(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
 
 
 def _task(id: Any, stored: Any) -> tuple[Task, int]:
-    """A task and its tries."""
+    """Return a task and its tries."""
     text = as_text(stored)
     head, _, body = text[PREFIX:].partition("\n")
     host, priority, lane, source, at = json.loads(head)

@@ -1,11 +1,12 @@
-"""The queue in Redis, for any number of processes and machines: in one Redis, or on a Redis Cluster, where the hosts lie in partitions.
+"""The queue in Redis, for any number of processes and machines: in one Redis, or on a Redis Cluster, where hosts are spread over
+partitions.
 
-A host's partition is that of its hash, for all queues, so every script keeps to one slot and one worker holds a host. What concerns
-several hosts is done here where there are several partitions: the hands must be empty everywhere before a suspect is handed out, and a
-lane is a job that is claimed.
+A host's partition is determined by its hash, for all queues, so every script keeps to one slot and one worker holds a host. What concerns
+several hosts is done here if there are several partitions: a worker must have no leases in any of them before it gets a suspect, and a
+lane is a claimed job.
 
-While a master is away its hosts wait, and the others go on. Where the table of links stands behind it, what a partition was not told is
-given back by itself when it is there again, and looked up before it is handed out.
+While a master is unreachable its hosts wait, and the others continue. If the queue is backed by the link table, leases that a partition
+was not told about are returned when it is reachable again, and checked in the table before they are taken.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from newsportal.store.link_rows import SUSPECT_TRIES
 
 logger = logging.getLogger(__name__)
 
-LOOKS: Final = 4  # partitions that each take asks at least, in turn: hosts that others wish for are heard of within four takes
-AWAY: Final = 2.0  # seconds for which a node that does not answer is not asked again, at least
-LANE_SECONDS: Final = 86400.0  # for which a lane is claimed at most; it is released when its request is done
-LANE_WAIT: Final = 1.0  # seconds until a request is looked at again whose lane has another in flight elsewhere
+LOOKS: Final = 4  # minimum of partitions polled per take, in turn: hosts wanted by other workers are noticed within four takes
+AWAY: Final = 2.0  # minimum seconds before an unreachable node is tried again
+LANE_SECONDS: Final = 86400.0  # maximum claim of a lane; it is released when its request is done
+LANE_WAIT: Final = 1.0  # seconds until a request is retried whose lane has another in flight elsewhere
 
 One = TypeVar("One")
 
 
 class RedisQueue(base.Queue):
-    """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``prefixes``: how the keys of each partition begin."""
+    """``owner`` distinguishes portals in one Redis, ``owner_name`` is its display name; ``prefixes``: key prefixes of the partitions."""
 
-    backed: ClassVar[bool] = False  # a table has what cannot be said to a node that is away
+    backed: ClassVar[bool] = False  # True: a table keeps what could not be sent to an unreachable node
 
     def __init__(
         self,
@@ -65,15 +66,15 @@ class RedisQueue(base.Queue):
             for prefix in prefixes
         ]
         self._nodes_away: dict[str, tuple[float, FrontierUnavailable]] = {}
-        self._last: dict[Partition, base.Answer] = {}  # what each partition answered last
+        self._last: dict[Partition, base.Answer] = {}  # the last answer of each partition
         self._jobs: dict[str, Partition] = {}
-        self._lanes: dict[str, str] = {}  # lane -> id of the request that is in flight here
+        self._lanes: dict[str, str] = {}  # lane -> id of the request that this worker has in flight
         self._turn = 0
         self._lock = RLock()
 
     @property
     def whole(self) -> bool:
-        """Whether all hosts lie in one partition."""
+        """Whether there is a single partition."""
         return len(self.parts) == 1
 
     def exchange(self, order: base.Order) -> base.Answer:
@@ -92,17 +93,17 @@ class RedisQueue(base.Queue):
         return part.exchange(order)
 
     def _recover(self, part: Partition) -> None:
-        """A node was away, and may have come back empty."""
+        """Called after a node was unreachable; it may have restarted empty."""
 
     def _tell(self, order: base.Order) -> base.Answer:
-        """Everything but what is to be taken."""
+        """Send everything but ``take``."""
         told = self._by_part(order)
         strict = not self.backed and bool(order.push or order.requeue or order.ended)
         answers = self._each(lambda part: self._ask(part, told[part]), told, strict=strict)
         if told and not answers and all(map(self._is_away, self.parts)):
             raise next(fault for _, fault in self._nodes_away.values())
         for part in self.parts:
-            for id in order.ended:  # what a node was not told it gets back when it is there again: the table knows that it is done
+            for id in order.ended:  # an unreachable node gets it later: the table knows that it is done
                 part.leased.pop(id, None)
         answer = base.Answer(holds=dict.fromkeys(order.hold))
         for one in answers:
@@ -114,7 +115,7 @@ class RedisQueue(base.Queue):
             del self._lanes[lane]
             with suppress(FrontierUnavailable):
                 self.release(f"lane:{self.name}:{lane}")
-        for part in told.keys() & self._last.keys():  # a node that was away names freed hosts again, and they are freed again
+        for part in told.keys() & self._last.keys():  # an unreachable node repeats freed hosts, which are freed again
             last, free = self._last[part], told[part].free
             held = {host: seconds for host, seconds in last.held.items() if host not in free}
             held |= {host: seconds for host in told[part].hold if (seconds := answer.holds[host]) is not None}
@@ -122,7 +123,7 @@ class RedisQueue(base.Queue):
         return answer
 
     def _by_part(self, order: base.Order) -> dict[Partition, base.Order]:
-        """What is to be said to which partition; nothing is taken."""
+        """Split an order by partition, without ``take``."""
         told: dict[Partition, base.Order] = defaultdict(base.Order)
         for task in order.push:
             told[self._home(task.host)].push.append(task)
@@ -142,7 +143,7 @@ class RedisQueue(base.Queue):
     def _take(self, number: int, order: base.Order, answer: base.Answer) -> None:
         leases: list[base.Lease] = []
         errors = []
-        self._turn = (self._turn + 1) % len(self.parts)  # another one is first each time, but for one that drains for a suspect
+        self._turn = (self._turn + 1) % len(self.parts)  # start with another partition each time, after one that drains for a suspect
         turned = [*self.parts[self._turn :], *self.parts[: self._turn]]
         for asked, part in enumerate(sorted(turned, key=lambda part: not part.draining)):
             room = self._allowed(part, number - len(leases))
@@ -156,7 +157,7 @@ class RedisQueue(base.Queue):
                 continue
             leases += [lease for lease in taken.leases if self._has_lane(part, lease)]
         if errors and not self._leased_number and not any(self._last[part].waiting for part in self._last if not self._is_away(part)):
-            raise errors[-1]  # nothing is left but what waits there
+            raise errors[-1]  # only tasks of unreachable nodes are left
         answers = self._last.values()
         answer.leases, answer.waiting = tuple(leases), sum(one.waiting for one in answers)
         answer.soon = min((one.soon for one in answers if one.soon is not None), default=None)
@@ -164,7 +165,7 @@ class RedisQueue(base.Queue):
         answer.yielded = frozenset().union(*(one.yielded for one in answers))
 
     def claim(self, job: str, seconds: float) -> bool:
-        """While a job's own node is away the next one has it, so two workers may have it just then."""
+        """While a job's own node is unreachable the next one decides, so two workers may claim it during the change."""
         asked = ("claim", job, repr(float(seconds)))
         first = self.parts.index(self._home(job))
         fault: FrontierUnavailable | None = None
@@ -227,7 +228,7 @@ class RedisQueue(base.Queue):
         return sum(self._each(lambda part: sum(iter(lambda: int(part.call("clear")), 0)), strict=True))
 
     def close(self) -> None:
-        with self._lock:  # no other thread reads an answer; a cluster's own close() forgets the nodes, and visits are still ended after it
+        with self._lock:  # no other thread reads an answer; a cluster's own close() drops the nodes, but visits still end afterwards
             getattr(self.client, "disconnect_connection_pools", self.client.close)()
 
     # which partition
@@ -237,7 +238,7 @@ class RedisQueue(base.Queue):
         return self.parts[number % len(self.parts)]
 
     def _allowed(self, part: Partition, left: int) -> int:
-        """How many requests of this partition may be taken now."""
+        """Return how many requests may be taken from this partition now."""
         suspect = any(tries >= SUSPECT_TRIES for one in self.parts for tries in one.leased.values())
         drains = not part.draining and any(one.draining for one in self.parts if one is not part and not self._is_away(one))
         return 0 if suspect or drains else left
@@ -249,7 +250,7 @@ class RedisQueue(base.Queue):
     # nodes that are away
 
     def _at(self, part: Partition, call: Callable[[Partition], One]) -> One:
-        """What ``call`` answers. A node that did not answer is not asked again at once: each try may last for its time-outs."""
+        """Run ``call``. An unreachable node is not tried again at once: each try may last until its timeout."""
         if self.whole:
             with self._lock:
                 return call(part)
@@ -263,7 +264,7 @@ class RedisQueue(base.Queue):
             with self._lock:
                 answer = call(part)
         except FrontierUnavailable as error:
-            part.away, now = True, time.monotonic()  # a node that answers with an error, as while its disk is full, does not serve either
+            part.away, now = True, time.monotonic()  # a node that answers with an error, e.g. with a full disk, is unavailable too
             self._nodes_away[node] = (now + max(AWAY, 5 * (now - began)), error)
             if fault is None:
                 logger.warning("node %s of the queue does not serve (%s): its hosts wait, the others go on", node, error)
@@ -282,7 +283,7 @@ class RedisQueue(base.Queue):
         return self._node(part) in self._nodes_away
 
     def _each(self, call: Callable[[Partition], One], parts: Iterable[Partition] | None = None, *, strict: bool = False) -> list[One]:
-        """The answers of these partitions (by default of all), without those that are away; raises if all of them are, or ``strict``."""
+        """Return the answers of these partitions (default: all), without unavailable ones; raise if all of them are, or ``strict``."""
         answers, fault = [], None
         for part in self.parts if parts is None else parts:
             try:
@@ -296,7 +297,7 @@ class RedisQueue(base.Queue):
     # lanes
 
     def _has_lane(self, part: Partition, lease: base.Lease) -> bool:
-        """Whether nothing else of its lane is in flight; else it is given back for a moment."""
+        """Return whether the lease is the only one of its lane; otherwise return it to the queue for a moment."""
         lane, id = lease.task.lane, lease.task.id
         if lane is None:
             return True
@@ -312,7 +313,7 @@ class RedisQueue(base.Queue):
 
 
 class UnbackedQueue(RedisQueue):
-    """For a project without a store: pushes once more what is not done when Redis was away, since it may have come back empty."""
+    """For a project without a store: pushes unfinished tasks again after Redis was unreachable, since it may have restarted empty."""
 
     _REMEMBERED: Final = 50_000
 

@@ -1,7 +1,7 @@
-"""Redis hands out what the table of links says: many machines share the work, and Redis may be lost at any moment.
+"""A queue in Redis backed by the link table: many machines share the work, and Redis may be lost at any time.
 
-What waits is written into the table, then pushed without its body, which halves what Redis keeps. What is taken is looked up in the
-table; rows that Redis does not know are pushed again.
+Tasks are written to the table, then pushed without body, which halves the memory of Redis. Tasks that are taken are looked up in the
+table; rows that Redis lacks are pushed again.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from newsportal.store.links import Links
 
 RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Redis: one count each while they agree
 PAGE: Final = 500
-PAGES: Final = 10  # that one take pushes again at most: some tenths of a second in which this worker does nothing else
+PAGES: Final = 10  # pages pushed again per take at most: some tenths of a second for which this worker is busy
 
 
 class RedisTableQueue(LinksBacked, RedisQueue):
-    """A queue in Redis over the ``links`` of a store."""
+    """A queue in Redis backed by the ``links`` of a store."""
 
     backed = True
 
@@ -39,7 +39,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         self.links, self._close = links, close
         self._compared = -RECONCILE
         self._was_away = False
-        self._walked: int | None = None  # the last row that was pushed again, while that goes on
+        self._walked: int | None = None  # number of the last row that was pushed again, during a comparison
 
     def exchange(self, order: Order) -> Answer:
         if order.take is not None:
@@ -48,7 +48,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if order.push or order.done or order.requeue or any(at is not None for _, at in order.back):
             entered, order = self._table(lambda turn, order=order: self._write(turn, order))  # type: ignore[misc]
         answer = super().exchange(order)
-        if self._was_away and order.take is not None and not answer.leases:  # a node came back just now, without what it was not told
+        if self._was_away and order.take is not None and not answer.leases:  # a node is back, without the changes it missed
             self._compare()
             once_more = Order(take=order.take, delay=order.delay, ahead=order.ahead)
             answer = replace(super().exchange(once_more), lost=answer.lost, holds=answer.holds)
@@ -60,11 +60,11 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         return answer
 
     def _write(self, turn: Turn, order: Order) -> tuple[set[str], Order]:
-        """Write into the table what ``order`` says; answers the ids that were taken in, and what is left to say to Redis."""
+        """Apply ``order`` to the table; return the ids that were queued, and the order that is left for Redis."""
         entered = turn.add(order.push)
         pushed = self._waiting_tasks(turn, [task.id for task in order.push])
         end_requests(turn, [row for row in turn.rows(order.done) if row.state in WAITING])
-        failed = {task.id: task.at for task in self._waiting_tasks(turn, order.done)}  # in passing: they wait for another try
+        failed = {task.id: task.at for task in self._waiting_tasks(turn, order.done)}  # transient failures: they wait for a retry
         turn.add(order.requeue)
         requeued = self._waiting_tasks(turn, [task.id for task in order.requeue])
         for ids, at in order.back:
@@ -87,7 +87,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         try:
             return RedisQueue.outstanding(self, sources)
         except FrontierUnavailable:
-            return super().outstanding(sources)  # with what waits at the node that is away
+            return super().outstanding(sources)  # including tasks of the unreachable node
 
     def aside(self, limit: int = 100) -> list[Aside]:
         found = super().aside(limit)
@@ -118,7 +118,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         self._compared, self._was_away, self._walked = -RECONCILE, True, None
 
     def _compare(self) -> None:
-        """Push what waits in the table and is not in Redis, some pages a call."""
+        """Push tasks of the table that Redis lacks, some pages per call."""
         with self._lock:
             if self._walked is None and monotonic() - self._compared >= RECONCILE and self._differs():
                 self._walked = 0
@@ -132,7 +132,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
                     return
 
     def _differs(self) -> bool:
-        """Whether Redis has less than the table, as it may after it was away: what it was not told is done makes up for what it lacks."""
+        """Return whether Redis has fewer tasks than the table, or was unreachable: finished tasks it still has may hide missing ones."""
         count = select(func.count()).select_from(LINKS).where(*self._waits())
         number = self._table(lambda turn: turn.connection.scalar(count) or 0, write=False)
         was_away, self._was_away = self._was_away, False
@@ -147,7 +147,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         return LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))
 
     def _waiting_tasks(self, turn: Turn, ids: Collection[str]) -> list[Task]:
-        """Those of these rows that wait."""
+        """Return those of these rows that wait."""
         asked = select(*TASK).where(*self._waits()).order_by(LINKS.c.number)
         return [task_of(one) for some in chunks(ids) for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some)))]
 
@@ -157,5 +157,5 @@ def _without_bodies(tasks: Iterable[Task]) -> list[Task]:
 
 
 def _whole(task: Task, row: Task) -> Task:
-    """What Redis knows of a task, and what the table does."""
+    """Complete a task from Redis with its row."""
     return replace(task, body=row.body, link=row.link)

@@ -1,7 +1,7 @@
-"""The queue of requests in the record's table of links, for the processes of one machine (SQLite) or of many (PostgreSQL, MariaDB).
-Promises: ``base``; tables: ``store.link_tables``.
+"""The queue of requests in the store's link table, for the processes of one machine (SQLite) or of many (PostgreSQL, MariaDB). Guarantees:
+``base``; tables: ``store.link_tables``.
 
-A conversation is one short transaction. A worker's process that is gone from this machine is seen within a second, others by their silence.
+An exchange is one short transaction. A worker whose process on this machine has ended is noticed within a second, others by missing beats.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from newsportal.store.links import Links
 
 Answered = TypeVar("Answered")
 
-UNFINISHED: Final = 60.0  # seconds until a link is asked for again whose request ended without an outcome; twice as long each time
+UNFINISHED: Final = 60.0  # seconds until a link is retried whose request ended without an outcome; doubled each time
 MOST_UNFINISHED: Final = 5  # then the link has failed
 
 
 class LinksBacked(base.Queue):
-    """A queue over the ``links`` of a store."""
+    """A queue backed by the ``links`` of a store."""
 
     name: str
     terms: base.Terms
@@ -54,7 +54,7 @@ class LinksBacked(base.Queue):
 
 
 class TableQueue(LinksBacked):
-    """A queue that hands out the ``links`` of a store."""
+    """A queue in the ``links`` of a store."""
 
     def __init__(
         self,
@@ -69,14 +69,14 @@ class TableQueue(LinksBacked):
         self.links, self.terms, self._close = links, terms or base.Terms(), close
         self._lock = RLock()
         self._number = 0
-        self._looked: float | None = None  # when this worker was last seen alive, and the tables were put in order if need be
+        self._looked: float | None = None  # the last beat of this worker, with maintenance of the tables if due
         self._mine: dict[str, base.Lease] = {}
 
     def exchange(self, order: base.Order) -> base.Answer:
         with self._lock:
             ended = order.ended
             mine = {id: lease for id, lease in self._mine.items() if id not in ended}
-            alone = any(lease.tries >= SUSPECT_TRIES for lease in mine.values())  # nothing goes with a suspect
+            alone = any(lease.tries >= SUSPECT_TRIES for lease in mine.values())  # a suspect is processed alone
             in_hand = Counter(lease.task.host for lease in mine.values())
             number = 0 if alone else order.take or 0
             answer = base.Answer()
@@ -98,7 +98,7 @@ class TableQueue(LinksBacked):
     def _converse(self, turn: Turn, order: base.Order, mine: Mapping[str, base.Lease], taking: table_taking.Taking) -> None:
         answer = taking.answer
         answer.pushed = turn.add(order.push)
-        if turn.worker:  # who has left, or never took anything, has nothing
+        if turn.worker:  # a worker that has left, or never took anything, has no leases
             rows = turn.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
             end_requests(turn, [*_leased(turn, rows), *lost])
@@ -111,7 +111,7 @@ class TableQueue(LinksBacked):
             turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(doing=doing))
         if order.beat is not None:
             held = {row.id for row in table_workers.leased(turn, turn.worker)}
-            # whoever stores an article ends its link's lease, a moment before the request is done
+            # storing an article ends the lease of its link shortly before the request is done
             held |= {row.id for row in turn.rows(mine.keys() - held) if row.state not in (*WAITING, LEASED)}
             answer.lost = mine.keys() - held
         answer.holds = {host: table_workers.hold(turn, cut(host)) for host in order.hold}
@@ -136,7 +136,7 @@ class TableQueue(LinksBacked):
         return self._table(lambda turn: _state(turn, hosts), write=False)
 
     def aside(self, limit: int = 100) -> list[base.Aside]:
-        """The last first."""
+        """Return the tasks set aside, the latest first."""
         asked = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
         asked = asked.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
         found = self._table(lambda turn: turn.connection.execute(asked).all(), write=False)
@@ -149,7 +149,7 @@ class TableQueue(LinksBacked):
         return self._settle(ids, Turn.remove)
 
     def _settle(self, ids: Collection[str] | None, what: Callable[[Turn, list[Row]], None]) -> int:
-        """What becomes of rows that were set aside: all, or these."""
+        """Apply ``what`` to rows that were set aside: all, or these."""
 
         def step(turn: Turn) -> int:
             asked = select(*ROW).where(LINKS.c.queue == turn.queue, LINKS.c.state == ASIDE)
@@ -172,7 +172,7 @@ class TableQueue(LinksBacked):
         return self._looked is None or not 0 <= turn.ticks - self._looked < min(table_workers.SWEEP, self.terms.lease / 4)
 
     def _work(self, step: Callable[[Turn], Answered], *, joins: bool = True, beat: bool = True) -> Answered:
-        """``step`` by a worker that the others know: it joins them at its first work, and again if it was taken for dead."""
+        """Run ``step`` as a registered worker: it registers with its first work, and again after it was presumed dead."""
 
         def whole(turn: Turn) -> tuple[Answered, int, float | None]:
             turn.worker, looked = self._number, self._looked
@@ -190,7 +190,7 @@ class TableQueue(LinksBacked):
 
 
 def end_requests(turn: Turn, rows: Sequence[Row]) -> None:
-    """Requests were answered: links without an outcome wait for another try; other rows go, but fingerprints are remembered."""
+    """Finish requests that were answered: links without an outcome wait for a retry; other rows are deleted, except for fingerprints."""
     turn.remove([row for row in rows if not row.link and row.seen is None])
     turn.end([row for row in rows if not row.link and row.seen is not None], DONE)
     for row in rows:
@@ -207,7 +207,7 @@ def _leased(turn: Turn, rows: Sequence[Row]) -> list[Row]:
 def _state(turn: Turn, hosts: int) -> base.QueueState:
     counted = select(LINKS.c.state, func.count()).where(LINKS.c.queue == turn.queue).group_by(LINKS.c.state)
     counts: dict[str, int] = dict(turn.connection.execute(counted).all())
-    # hosts of this queue with most waiting, then those that its workers hold
+    # the hosts of this queue with most waiting, then those held by its workers
     named = select(LINES.c.host, LINES.c.waiting, WORKERS.c.name, func.coalesce(HOSTS.c.free_at, 0.0))
     joined = LINES.outerjoin(HOSTS, HOSTS.c.host == LINES.c.host).outerjoin(WORKERS, WORKERS.c.number == HOSTS.c.holder)
     waits = named.select_from(joined).where(LINES.c.queue == turn.queue).order_by(LINES.c.waiting.desc(), LINES.c.host).limit(hosts)
@@ -229,7 +229,7 @@ def _state(turn: Turn, hosts: int) -> base.QueueState:
 
 
 def _workers(turn: Turn) -> list[base.WorkerState]:
-    """Those whose processes are there, as far as is known."""
+    """Return the workers whose processes are alive, as far as is known."""
     found = turn.connection.execute(select(WORKERS).where(WORKERS.c.queue == turn.queue).order_by(WORKERS.c.number)).all()
     workers = []
     for one in found:

@@ -1,9 +1,9 @@
-"""What a worker gets of the queue in the record: of which hosts, how much of each, and how they are shared.
+"""Leasing from the link table: from which hosts a worker gets tasks, how many, and how hosts are shared.
 
-1. Of hosts that it holds, or that are reserved for it, or (up to its share) free: the most urgent first, in two rounds, so that one host
-   with much to do does not take the place of the others: first as many of each as fit if all get the same, then the rest.
-2. A suspect comes first, if it has nothing else in hand; of the others one takes nothing more until its hands are empty.
-3. With less than it asked for it is *hungry*: others see to it that it gets its share.
+1. Of hosts that it holds, that are reserved for it, or (up to its share) free: the most urgent first, in two rounds, so that a host with
+   many tasks does not displace the others: first as many of each as fit if all get the same, then the rest.
+2. A suspect comes first, for a worker without other leases; of the others one takes nothing more until its leases are done.
+3. A worker that got less than it requested is *hungry*: others yield its share of hosts.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, TASK, Row, Turn, task_of
 from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS
 
-WAKE: Final = 1000  # rows for later that one call lets wait, at most; the rest comes with the next ones
-HUNGER: Final = 5.0  # seconds for which a worker that got less than it asked for counts as hungry. It asks several times a second.
-POLL: Final = 0.5  # seconds until it is worth asking again where that depends on others
-MANY: Final = 4096  # more hosts than this need not be counted to be shared fairly
-SUSPECTS: Final = 32  # suspects that are looked at, at most, for one whose host is free
-MAX_WANTED: Final = 16  # hosts of another queue's worker that are asked for at once
-SOME: Final = 100  # hosts whose waiting rows are added up: whether something waits matters, and not how much
-HOSTS_AT_ONCE: Final = 64  # whose rows are read in one statement
+WAKE: Final = 1000  # rows that one call wakes at most; the next calls wake the rest
+HUNGER: Final = 5.0  # seconds for which a worker that got less than it requested counts as hungry. It polls several times a second.
+POLL: Final = 0.5  # seconds until the next poll where the outcome depends on other workers
+MANY: Final = 4096  # with more hosts than this, sharing fairly needs no count
+SUSPECTS: Final = 32  # suspects examined at most for one whose host is free
+MAX_WANTED: Final = 16  # hosts requested at once from a worker of another queue
+SOME: Final = 100  # hosts whose waiting rows are summed: it matters only whether any wait
+HOSTS_AT_ONCE: Final = 64  # hosts whose rows are read in one statement
 ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
 
 
 @cache
 def _ready(hosts: int) -> CompoundSelect[Any]:
-    """The first rows of so many hosts."""
+    """Return the query for the first rows of this number of hosts."""
     of_host = (
         select(*TASK)
         .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "ready", LINKS.c.host == bindparam(f"host{n}"))
@@ -71,8 +71,8 @@ SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limi
 WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
 NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
 OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
-# What the worker's row says; then whether there are hosts with ready rows of which it has not enough in hand, suspects, workers that lack
-# hosts, rows whose time has come, hosts that have rested, and hosts that workers of other queues hold
+# The worker's own columns; then whether there are hosts with ready rows of which it has not enough leases, suspects, workers that lack
+# hosts, rows whose time has come, hosts whose pause has ended, and hosts held by workers of other queues
 OWN = (WORKERS.c.delay, WORKERS.c.hungry, WORKERS.c.draining)
 CONCERNS = select(
     *(select(column).where(WORKERS.c.number == bindparam("w")).scalar_subquery().label(column.name) for column in OWN),
@@ -95,8 +95,8 @@ CONCERNS = select(
 
 @dataclass(slots=True)
 class Taking:
-    """One call. ``number``: tasks that are asked for, none beside a suspect. ``held_by_host``: tasks that the worker has of each host.
-    ``draining``: it makes room for a suspect."""
+    """One call of :func:`take`. ``number``: tasks requested, 0 while it has a suspect. ``held_by_host``: the worker's leases per host.
+    ``draining``: it takes nothing, to get a suspect next."""
 
     number: int
     delay: float
@@ -107,17 +107,17 @@ class Taking:
 
     @property
     def places(self) -> int:
-        """How many tasks of one host the worker may have."""
+        """Maximum of leases per host."""
         return max(1, int(self.ahead / self.delay + ROUNDING)) if self.delay > 0 else self.number
 
     @property
     def full(self) -> set[str]:
-        """Hosts of which it has enough."""
+        """Hosts with the maximum of leases."""
         return {host for host, number in self.held_by_host.items() if number >= self.places}
 
 
 def idle(turn: Turn, taking: Taking) -> bool:
-    """Answer without a write, where nothing can be taken and nothing is due."""
+    """Answer without a write if nothing can be taken and nothing is due. Return whether that was possible."""
     taking.answer.held, taking.answer.yielded = table_workers.held_hosts(turn)
     _look_ahead(turn, taking)
     busy = taking.answer.waiting and taking.number > 0 and any(_concerns(turn, taking)[len(OWN) :])
@@ -157,7 +157,7 @@ def take(turn: Turn, taking: Taking) -> None:
 
 
 def _look_ahead(turn: Turn, taking: Taking) -> None:
-    """Answer how much waits, and when to ask again."""
+    """Answer how many tasks wait, and when to poll again."""
     answer = taking.answer
     waiting, due = turn.connection.execute(OUTLOOK, {"q": turn.queue}).one()
     waits = [] if due is None else [max(0.0, due - turn.wall)]
@@ -168,11 +168,11 @@ def _look_ahead(turn: Turn, taking: Taking) -> None:
 
 
 def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
-    """``allowance``: how many free hosts this worker may take on."""
+    """Lease ready rows. ``allowance``: how many free hosts this worker may take."""
     full = taking.full | taking.answer.yielded
     holders = {"own": turn.worker, "reserved": -turn.worker, "free": 0}
     limits = {"most_own": taking.number + len(full), "most_reserved": taking.number, "most_free": min(taking.number, allowance)}
-    until = turn.ticks + taking.ahead  # more of its own than can be served, if the first ones cannot
+    until = turn.ticks + taking.ahead  # more of its own than needed, in case the first ones cannot be served
     lines = turn.connection.execute(OPEN_HERE, {"q": turn.queue, **holders, **limits}).all()
     found = [line for line in lines if line.host not in full and (line.holder >= 0 or line.free_at <= until)]
     found.sort(key=lambda line: line.top)
@@ -189,8 +189,8 @@ def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
 
 
 def _rows(turn: Turn, quotas: Mapping[str, int]) -> list[Any]:
-    """So many ready rows of each host, in the order of the hosts."""
-    size = 1 << (len(quotas) - 1).bit_length()  # few statements, however many hosts there are
+    """Return the given number of ready rows of each host, in the order of the hosts."""
+    size = 1 << (len(quotas) - 1).bit_length()  # few distinct statements for any number of hosts
     places = {host: place for place, host in enumerate(quotas)}
     of_hosts = [*quotas.items(), *[("", 0)] * (size - len(quotas))]
     asked = {f"host{n}": host for n, (host, _) in enumerate(of_hosts)} | {f"most{n}": most for n, (_, most) in enumerate(of_hosts)}
@@ -199,7 +199,7 @@ def _rows(turn: Turn, quotas: Mapping[str, int]) -> list[Any]:
 
 
 def _take_suspect(turn: Turn, taking: Taking) -> bool:
-    """Take a suspect, or make room for one unless another worker does: whether nothing else may be taken."""
+    """Take a suspect, or drain for one unless another worker does. Return whether nothing else may be taken."""
     for row in turn.connection.execute(SUSPECT, {"q": turn.queue}).all():
         if row.holder not in (0, turn.worker, -turn.worker):
             table_workers.want(turn, row.host)
@@ -224,7 +224,7 @@ def _hosts_of(number: Any) -> Any:
 
 
 def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
-    """A fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
+    """Return the fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
     asked = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
     others = turn.connection.execute(asked.where(WORKERS.c.queue == turn.queue, WORKERS.c.number != turn.worker)).all()
     own = turn.connection.scalar(select(_hosts_of(turn.worker))) or 0
@@ -236,7 +236,7 @@ def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
 
 
 def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> set[str]:
-    """Reserve hosts beyond a share for hungry workers; those without tasks in hand first. Answers which."""
+    """Reserve hosts beyond the share for hungry workers, those without leases first. Return the hosts."""
     spare = min(excess, sum(lacking for _, lacking in poorer))
     if spare <= 0:
         return set()
@@ -254,13 +254,13 @@ def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> set[str]
     until = turn.ticks + table_workers.WANTED
     for host, by in zip(hosts, to, strict=False):
         turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=by, wanted_until=until))
-    # those that were asked for before, as long as somebody is hungry
+    # prolong earlier reservations while a worker is hungry
     turn.connection.execute(update(HOSTS).where(*mine, HOSTS.c.wanted_by != turn.worker).values(wanted_until=until))
     return {host for host, _ in zip(hosts, to, strict=False)}
 
 
 def request_hosts(turn: Turn) -> None:
-    """Ask workers of other queues for hosts that this queue waits for."""
+    """Request hosts that this queue waits for from workers of other queues."""
     asked = select(LINES.c.holder).where(LINES.c.queue == turn.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
     own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
     for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():

@@ -1,4 +1,4 @@
-"""``/alerts``: what somebody wants to be told of, where and when; what would have been sent, and what was. And the thread that sends."""
+"""``/alerts``: a person's alerts, their preview and the messages sent; and the thread that sends them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
-from newsportal.portal.access import KEEP, ApiError, accounts_of, log, signed
+from newsportal.portal.access import KEEP, ApiError, accounts_of, log_change, signed
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import LANGUAGES, _
 from newsportal.portal.render import notify, redirect_with, render
@@ -26,30 +26,30 @@ from newsportal.services.alerts.web_push import public_key, require_libraries
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources import Sources
 
-TESTS: Final = 10  # test messages of one person in `TESTED`: enough to set a robot up, and too few to write to strangers
+TESTS: Final = 10  # test messages of a person per `TESTED`: enough to set up a robot, and too few to spam strangers
 TESTED: Final = timedelta(hours=1)
 
 
-def work(portal: Portal) -> Work:
+def work_for(portal: Portal) -> Work:
     made = work_of(portal.accounts, portal.store, portal.index, portal.config, now=portal.now)
     return replace(made, zone=portal.site.zone, url=portal.site.url)
 
 
-def sender(state: Any) -> AlertSenderThread:
-    """``state``: the application's, with another portal once ``sources.yaml`` changed."""
-    made: list[tuple[Sources, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
+def sender_thread(state: Any) -> AlertSenderThread:
+    """Return the thread that sends alerts. ``state``: the application's, whose portal is replaced when ``sources.yaml`` changes."""
+    made: list[tuple[Sources, Work | None]] = []  # cached for the current file: listing a hundred thousand sources takes a moment
 
     def present(stopped: Callable[[], bool]) -> Work | None:
         now: Portal = state.portal
         if not made or made[0][0] is not now.config:
-            made[:] = [(now.config, replace(work(now), stopped=stopped) if now.config.alerts.enabled else None)]
+            made[:] = [(now.config, replace(work_for(now), stopped=stopped) if now.config.alerts.enabled else None)]
         return made[0][1]
 
     return AlertSenderThread(present)
 
 
 def terms(request: Request, *, after: int = 0) -> Terms:
-    """Who asks, and what he may choose from."""
+    """Return the signed-in person and the allowed values of an alert."""
     portal: Portal = request.app.state.portal
     who, known = signed(request), portal.config
     assert who is not None
@@ -58,30 +58,30 @@ def terms(request: Request, *, after: int = 0) -> Terms:
     return Terms(who.person, who.rights, portal.topics(), mail, portal.now(), after, known.alerts.per_hour, others)
 
 
-def own(request: Request, id: str) -> Alert:
-    """The alert, if it is of who asks: nobody sees another's. Raises a 404."""
+def own_alert(request: Request, id: str) -> Alert:
+    """Return the alert if it belongs to the signed-in person, else raise a 404."""
     who, found = signed(request), accounts_of(request).alerts.alert(id)
     if found is None or who is None or found.person_id != who.person.id:
         raise ApiError(404, "not-found", "You have no such alert.", "See GET /api/v1/alerts.")
     return found
 
 
-def tested_enough(request: Request) -> bool:
-    """Whether who asks has sent as many test messages as may be, whatever process he came to: each is in the log of changes."""
+def tests_used_up(request: Request) -> bool:
+    """Return whether the person has sent the maximum of test messages. Counted in the audit log, so it holds for all processes."""
     portal: Portal = request.app.state.portal
     who, trail = signed(request), accounts_of(request).trail
     return who is None or len(trail.entries(person=who.person.name, action="alert.test", since=portal.now() - TESTED, limit=TESTS)) >= TESTS
 
 
-def logged(alert: Alert) -> dict[str, Any]:
-    """What the log of changes keeps of an alert: nothing of where it goes but the service's name."""
+def audit_details(alert: Alert) -> dict[str, Any]:
+    """Return the details of an alert for the audit log; of its destination only the name of the service."""
     return {"name": alert.name, "about": alert.about, "of": alert.of, "channel": alert.channel}
 
 
 router = APIRouter(dependencies=KEEP)
 
-OF: Final = (*OF_STORIES, *SCHEDULED)  # fields of the form that say what the alert of this kind is of
-HISTORY: Final = 30  # messages that are shown of an alert
+SUBJECTS: Final = (*OF_STORIES, *SCHEDULED)  # fields of the form that name the subject of each kind of alert
+HISTORY: Final = 30  # messages shown of an alert
 
 
 @router.get("/alerts")
@@ -100,7 +100,7 @@ def alerts(request: Request, visit: Here) -> Response:
 @router.get("/alerts/new")
 def new_form(request: Request, visit: Here) -> Response:
     channel = visit.text("channel") or ""
-    given = {name: visit.text(name, 500) or "" for name in ("about", *OF, "name")}
+    given = {name: visit.text(name, 500) or "" for name in ("about", *SUBJECTS, "name")}
     chosen = services(request)
     if channel not in chosen or chosen[channel][1]:
         return render(request, "alert_new.html", services=chosen, given={key: value for key, value in given.items() if value})
@@ -112,48 +112,48 @@ def new_form(request: Request, visit: Here) -> Response:
 
 
 @router.post("/alerts/new")
-def make(request: Request, sent: Form) -> Response:
+def create(request: Request, sent: Form) -> Response:
     return save(request, sent, None)
 
 
 @router.get("/alerts/{id}")
 def alert(request: Request, visit: Here, id: str) -> Response:
-    """With ``preview``, or for what takes little time, what it would have sent."""
-    found = own(request, id)
+    """Show the alert, and a preview with ``preview`` or if it takes little time."""
+    found = own_alert(request, id)
     wanted = found.about != "rising" or bool(visit.text("preview"))
-    return alert_page(request, written(found), before=found, seen=previewed(visit, found) if wanted else None)
+    return alert_page(request, form_values_of(found), before=found, seen=preview_or_none(visit, found) if wanted else None)
 
 
 @router.post("/alerts/{id}")
 def change(request: Request, id: str, sent: Form) -> Response:
-    return save(request, sent, own(request, id))
+    return save(request, sent, own_alert(request, id))
 
 
 def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Response:
-    """Keep a new alert, or another form of ``before``; with ``then=preview`` show what it would send instead."""
+    """Save a new alert or changes of ``before``; with ``then=preview`` only show what it would send."""
     visit, book = Visit(request), accounts_of(request).alerts
     try:
         made = alert_of(sent, terms(request, after=visit.portal.store.last_seq()), before)
     except BadFields as error:
         return alert_page(request, sent, before=before, faults=error.faults, status=422)
     if sent.get("then") == "preview":
-        return alert_page(request, sent, before=before, seen=previewed(visit, made))
+        return alert_page(request, sent, before=before, seen=preview_or_none(visit, made))
     if before is None:
         book.add(made)
     else:
         book.save(made)
-    log(request, "alert.change" if before else "alert.make", made.id, logged(made))
+    log_change(request, "alert.change" if before else "alert.make", made.id, audit_details(made))
     return notify(request, f"/alerts/{made.id}", _("Saved.") if before else _("The alert is on: what is new from now on is sent."))
 
 
 @router.post("/alerts/{id}/test")
 def test(request: Request, id: str) -> Response:
-    found, visit = own(request, id), Visit(request)
-    if tested_enough(request):
+    found, visit = own_alert(request, id), Visit(request)
+    if tests_used_up(request):
         return notify(request, f"/alerts/{id}", _("That is as many tests as may be sent in an hour. Please try again later."))
-    log(request, "alert.test", id)
+    log_change(request, "alert.test", id)
     try:
-        send_test(work(visit.portal), found)
+        send_test(work_for(visit.portal), found)
     except (Refused, PutOff, Unclear, DependencyMissing) as error:
         reason = hidden(str(error), found.fields)
         return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
@@ -162,51 +162,51 @@ def test(request: Request, id: str) -> Response:
 
 @router.post("/alerts/{id}/on")
 def switch(request: Request, id: str, sent: Form) -> Response:
-    """``enabled`` empty: off."""
-    found, portal, enabled = own(request, id), Visit(request).portal, bool(sent.get("enabled"))
+    """Switch the alert on, or off if ``enabled`` is empty."""
+    found, portal, enabled = own_alert(request, id), Visit(request).portal, bool(sent.get("enabled"))
     try:
         made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
     except BadFields:
         return notify(request, f"/alerts/{id}", _("Nothing can be sent there any more. Fill in where to, save, and then switch it on."))
     accounts_of(request).alerts.save(made)
-    log(request, "alert.on" if enabled else "alert.off", id)
+    log_change(request, "alert.on" if enabled else "alert.off", id)
     return notify(request, "/alerts", _("It is on again. What arrived in the meantime is not sent.") if enabled else _("It is off."))
 
 
 @router.post("/alerts/{id}/again")
-def again(request: Request, visit: Here, id: str) -> Response:
-    own(request, id)
+def send_again(request: Request, visit: Here, id: str) -> Response:
+    own_alert(request, id)
     number = accounts_of(request).alerts.again(id, now=visit.portal.now())
-    log(request, "alert.again", id, {"messages": number})
+    log_change(request, "alert.again", id, {"messages": number})
     text = visit.say_number("%(num)d message will be sent again.", "%(num)d messages will be sent again.", number)
     return redirect_with(request, f"/alerts/{id}", text)
 
 
 @router.get("/alerts/{id}/delete")
-def sure(request: Request, id: str) -> Response:
-    return render(request, "alert_delete.html", alert=own(request, id))
+def confirm_delete(request: Request, id: str) -> Response:
+    return render(request, "alert_delete.html", alert=own_alert(request, id))
 
 
 @router.post("/alerts/{id}/delete")
 def delete(request: Request, id: str) -> Response:
-    found = own(request, id)
+    found = own_alert(request, id)
     accounts_of(request).alerts.drop(id)
-    log(request, "alert.delete", id, logged(found))
+    log_change(request, "alert.delete", id, audit_details(found))
     return notify(request, "/alerts", _("%(name)s was deleted."), name=found.name)
 
 
 def services(request: Request) -> dict[str, tuple[str, str]]:
-    """Those that who asks may choose: what each is called, and why it cannot be used (empty: it can)."""
+    """Return the services the person may choose: display name, and why it cannot be used (empty: it can)."""
     chosen, say = terms(request), Visit(request).say
     return {
-        service.name: (say(service.title), fault_of(service, chosen, say))
+        service.name: (say(service.title), missing_part(service, chosen, say))
         for service in SERVICES.values()
         if service.needs in chosen.rights
     }
 
 
-def fault_of(service: Service, chosen: Terms, say: Callable[..., str]) -> str:
-    """What this portal lacks to send there, with the remedy; empty where it lacks nothing."""
+def missing_part(service: Service, chosen: Terms, say: Callable[..., str]) -> str:
+    """Return what this portal lacks to use the service, with the remedy; empty if nothing."""
     if service.name == "mail" and not chosen.mail:
         return say(_("This portal has no mail server; its operator can name one: alerts.mail_server."))
     try:
@@ -217,8 +217,8 @@ def fault_of(service: Service, chosen: Terms, say: Callable[..., str]) -> str:
     return ""
 
 
-def previewed(visit: Visit, made: Alert) -> Preview | None:
-    """``None``: the search does not answer."""
+def preview_or_none(visit: Visit, made: Alert) -> Preview | None:
+    """``None``: search does not respond."""
     try:
         return bounded_preview(visit, made)
     except SearchError:
@@ -226,21 +226,21 @@ def previewed(visit: Visit, made: Alert) -> Preview | None:
 
 
 def bounded_preview(visit: Visit, made: Alert) -> Preview:
-    """Of an alert at hours some minutes old, and so many of a visitor. Raises ``SearchError``."""
+    """Scheduled alerts are cached for some minutes and limited per visitor. Raises ``SearchError``."""
     portal = visit.portal
     if made.about not in SCHEDULED:
-        return preview(work(portal), made)
+        return preview(work_for(portal), made)
     key = ("alert", made.about, made.of, made.digest, made.quiet, made.language)
-    return visit.compiled(lambda: preview(work(portal), made), portal.now(), *key)
+    return visit.compiled(lambda: preview(work_for(portal), made), portal.now(), *key)
 
 
-def written(alert: Alert) -> dict[str, str]:
-    """An alert as the form has it, without its secrets."""
+def form_values_of(alert: Alert) -> dict[str, str]:
+    """Return the values of the form for an alert, without its secrets."""
     secret = {field.name for field in SERVICES[alert.channel].fields if field.secret} if alert.channel in SERVICES else set(alert.fields)
     plain = {name: value for name, value in alert.fields.items() if name not in secret}
     quiet = alert.quiet or ("", "")
     return {
-        **plain, **dict.fromkeys(OF, ""), alert.about: alert.of, "name": alert.name, "about": alert.about, "channel": alert.channel,
+        **plain, **dict.fromkeys(SUBJECTS, ""), alert.about: alert.of, "name": alert.name, "about": alert.about, "channel": alert.channel,
         "when": "digest" if alert.digest else "once", "hours": ", ".join(map(str, alert.digest)), "quiet_from": str(quiet[0]),
         "quiet_to": str(quiet[1]), "per_hour": str(alert.per_hour), "language": alert.language,
     }  # fmt: skip
@@ -258,7 +258,7 @@ def alert_page(
     visit, chosen = Visit(request), terms(request)
     channel = values.get("channel") or (before.channel if before else "")
     service = SERVICES.get(channel)
-    fault, signing = fault_of(service, chosen, visit.say) if service else "", own_fields(accounts_of(request), visit.portal.config)
+    fault, signing = missing_part(service, chosen, visit.say) if service else "", own_fields(accounts_of(request), visit.portal.config)
     about = {name: label("about", name, visit.say) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
     return render(
         request, "alert.html", status, alert=before, values=values, by_day=seen.by_day(visit.portal.site.zone) if seen else (),

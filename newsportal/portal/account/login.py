@@ -1,7 +1,7 @@
 """``/login`` and ``/logout``; ``/account``: password, sessions and tokens.
 
-A wrong name takes as long as a wrong password and reads the same; how often somebody may try is bounded over all processes. A session is
-always a new one, so that nobody can be given one that somebody else knows. A token makes no tokens, and changes no password.
+A wrong name takes as long as a wrong password and gives the same message; tries are limited across all processes. Signing in always creates
+a new session, against session fixation. Requests with a token may not create tokens or change the password.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import KEEP, accounts_of, address_of, cookie_name, log, or_404, signed
+from newsportal.portal.access import KEEP, accounts_of, address_of, cookie_name, log_change, or_404, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.preferences import remember, safe_next
@@ -36,7 +36,7 @@ from newsportal.services.accounts.sessions import LONGEST
 open_router = APIRouter()
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 2  # passwords that are looked at together: each takes memory and time, and whoever reads meanwhile is to have threads left
+HASHED_AT_ONCE = 2  # passwords hashed at once: each takes memory and time, and readers need threads meanwhile
 MINUTE = 60
 
 
@@ -52,11 +52,11 @@ def login_form(request: Request) -> Response:
 async def login(request: Request, sent: Form) -> Response:
     accounts = accounts_of(request)
     name, target = sent.get("name", "").strip(), safe_next(sent.get("next"))
-    wait, person = await run_sync(_tried, request, accounts, name, sent.get("password", ""), limiter=limiter_of(request))
+    wait, person = await run_sync(_check_password, request, accounts, name, sent.get("password", ""), limiter=limiter_of(request))
     if person is None:
-        return await run_in_threadpool(_refused, request, name, target, wait)
+        return await run_in_threadpool(_refuse, request, name, target, wait)
     answer = RedirectResponse(target, 303, headers={"cache-control": "no-store"})
-    await run_in_threadpool(_begin, request, accounts, person, answer)
+    await run_in_threadpool(_begin_session, request, accounts, person, answer)
     return answer
 
 
@@ -73,12 +73,12 @@ async def logout(request: Request) -> Response:
 def limiter_of(request: Request) -> CapacityLimiter:
     state = request.app.state
     if not hasattr(state, "signing_in"):
-        state.signing_in = CapacityLimiter(AT_ONCE)
+        state.signing_in = CapacityLimiter(HASHED_AT_ONCE)
     return cast(CapacityLimiter, state.signing_in)
 
 
-def _tried(request: Request, accounts: Accounts, name: str, password: str) -> tuple[timedelta, Person | None]:
-    """How long to wait, or who it is; neither if the password is wrong."""
+def _check_password(request: Request, accounts: Accounts, name: str, password: str) -> tuple[timedelta, Person | None]:
+    """Return how long to wait, or the person; neither if the password is wrong."""
     now, address = Visit(request).portal.now(), address_of(request)
     wait = accounts.attempts.begin(name, address, now=now)
     if wait > timedelta():
@@ -89,7 +89,7 @@ def _tried(request: Request, accounts: Accounts, name: str, password: str) -> tu
     return timedelta(), person
 
 
-def _refused(request: Request, name: str, target: str, wait: timedelta) -> Response:
+def _refuse(request: Request, name: str, target: str, wait: timedelta) -> Response:
     logger.warning("sign-in refused for %s%s", address_of(request), ", too many tries" if wait else "")
     if not wait:
         return render(request, "login.html", 403, next=target, name=name, mistake=Visit(request).say("Name or password is wrong."))
@@ -106,8 +106,8 @@ def describe_wait(request: Request, wait: timedelta) -> str:
     return visit.say_number("Too many tries. Try again in %(num)d minute.", "Too many tries. Try again in %(num)d minutes.", minutes)
 
 
-def _begin(request: Request, accounts: Accounts, person: Person, answer: Response) -> None:
-    """A new session; one that the browser had before ends."""
+def _begin_session(request: Request, accounts: Accounts, person: Person, answer: Response) -> None:
+    """Begin a new session and end the browser's former one."""
     old, now = request.cookies.get(cookie_name(request)), Visit(request).portal.now()
     if old:
         accounts.sessions.end(old)
@@ -116,7 +116,7 @@ def _begin(request: Request, accounts: Accounts, person: Person, answer: Respons
     length, secure = int(LONGEST.total_seconds()), request.url.scheme == "https"
     answer.set_cookie(cookie_name(request), secret, max_age=length, samesite="lax", path="/", httponly=True, secure=secure)
     request.state.signed = accounts.sessions.signed(secret, now=now)
-    log(request, "session.begin")
+    log_change(request, "session.begin")
     chosen, reader = accounts.preferences.of(person.id), reader_of(request)
     remember(answer, chosen)
     if (kept := chosen.get(READER)) and WELL_FORMED.fullmatch(kept):
@@ -127,7 +127,7 @@ def _begin(request: Request, accounts: Accounts, person: Person, answer: Respons
 
 router = APIRouter(dependencies=KEEP)
 
-LENGTHS = (30, 90, 365, 0)  # days that a token may count; 0: until it is revoked
+TOKEN_DAYS = (30, 90, 365, 0)  # days that a token is valid; 0: until it is revoked
 
 
 @router.get("/account")
@@ -137,18 +137,18 @@ def account(request: Request) -> Response:
 
 @router.post("/account/password")
 async def password(request: Request, sent: Form) -> Response:
-    return await run_sync(_password, request, sent, limiter=limiter_of(request))
+    return await run_sync(_change_password, request, sent, limiter=limiter_of(request))
 
 
 @router.post("/account/sessions/end")
 def end(request: Request, sent: Form) -> Response:
-    """``session``: the one of this digest; without it all but this one."""
+    """End the session with the digest ``session``; without one, all sessions except this one."""
     who, accounts, name = _session_of(request), accounts_of(request), sent.get("session")
     if name:
         accounts.sessions.end_one(who.person.id, name)
     else:
         accounts.sessions.end_all(who.person.id, but=who.by)
-    log(request, "session.end", "" if name else "all")
+    log_change(request, "session.end", "" if name else "all")
     return notify(request, "/account", _("The session has ended.") if name else _("All other sessions have ended."))
 
 
@@ -156,7 +156,7 @@ def end(request: Request, sent: Form) -> Response:
 def token(request: Request, sent: Form) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     name, asked, days = sent.get("token_name", ""), sent.getlist("rights"), sent.get("days", "90")
-    length = int(days) if days in map(str, LENGTHS) else LENGTHS[0]
+    length = int(days) if days in map(str, TOKEN_DAYS) else TOKEN_DAYS[0]
     now = visit.portal.now()
     rights, expires = [right for right in Right if right in asked], now + timedelta(days=length) if length else None
     try:
@@ -165,7 +165,7 @@ def token(request: Request, sent: Form) -> Response:
         place = "rights" if error.code == "token-rights" else "token_name"
         typed = {"token_name": name, "rights": asked, "days": days}
         return _page(request, 422, mistakes={place: visit.clock.says(error.message)}, typed=typed)
-    log(request, "token.add", made.name, {"rights": sorted(made.rights), "days": length})
+    log_change(request, "token.add", made.name, {"rights": sorted(made.rights), "days": length})
     return _page(request, secret=secret)
 
 
@@ -174,7 +174,7 @@ def revoke(request: Request, sent: Form) -> Response:
     who, accounts = _session_of(request), accounts_of(request)
     found = or_404(next((one for one in accounts.tokens.of(who.person.id) if one.id == sent.get("token", "")), None))
     accounts.tokens.revoke(found.id, person_id=who.person.id)
-    log(request, "token.revoke", found.name)
+    log_change(request, "token.revoke", found.name)
     return notify(request, "/account", _("The token was revoked."))
 
 
@@ -194,7 +194,7 @@ def _page(
     secret: str = "",
 ) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    days = {number: visit.say_number("%(num)d day", "%(num)d days", number) for number in LENGTHS if number}
+    days = {number: visit.say_number("%(num)d day", "%(num)d days", number) for number in TOKEN_DAYS if number}
     return render(
         request, "account.html", status, who=who, roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
         rights={right: visit.clock.says(Message(f"right.{right}")) for right in Right},
@@ -204,11 +204,11 @@ def _page(
     )  # fmt: skip
 
 
-def _password(request: Request, sent: Mapping[str, str]) -> Response:
+def _change_password(request: Request, sent: Mapping[str, str]) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     if sent.get("new") != sent.get("again"):
         return _page(request, 422, mistakes={"again": visit.say("The two are not the same.")})
-    wait, person = _tried(request, accounts, who.person.name, sent.get("old", ""))
+    wait, person = _check_password(request, accounts, who.person.name, sent.get("old", ""))
     if wait:
         return _page(request, 429, mistakes={"old": describe_wait(request, wait)})
     if person is None:
@@ -217,5 +217,5 @@ def _password(request: Request, sent: Mapping[str, str]) -> Response:
         accounts.people.set_password(who.person.id, sent.get("new", ""), but=who.by)
     except AccountError as error:
         return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
-    log(request, "person.password", person.name)
+    log_change(request, "person.password", person.name)
     return notify(request, "/account", _("The password was changed; all other sessions and all tokens have ended."))

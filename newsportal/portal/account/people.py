@@ -1,4 +1,4 @@
-"""``/people``: accounts and their roles, passwords made here and shown once; ``/audit``: the log of changes."""
+"""``/people``: accounts and their roles, with generated passwords that are shown once; ``/audit``: the log of changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import ADMINISTER, accounts_of, log, or_404
+from newsportal.portal.access import ADMINISTER, accounts_of, log_change, or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.render import notify, render
@@ -33,7 +33,7 @@ def add(request: Request, sent: Form) -> Response:
         person = accounts.people.add(sent.get("name", ""), made, _role_named(sent.get("role", "")), now=visit.portal.now())
     except AccountError as error:
         return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=sent)
-    log(request, "person.add", person.name, {"role": person.role})
+    log_change(request, "person.add", person.name, {"role": person.role})
     return _page(request, secret=made, secret_of=person.name)
 
 
@@ -41,18 +41,18 @@ def add(request: Request, sent: Form) -> Response:
 def role(request: Request, person_id: str, sent: Form) -> Response:
     people, role = accounts_of(request).people, _role_named(sent.get("role", ""))
     done = _("%(name)s has another role now.")
-    return _changed(request, person_id, "person.role", lambda id: people.set_role(id, role), done, {"role": role})
+    return _change(request, person_id, "person.role", lambda id: people.set_role(id, role), done, {"role": role})
 
 
 @router.post("/people/{person_id}/disable")
 def disable(request: Request, person_id: str) -> Response:
-    return _changed(request, person_id, "person.disable", accounts_of(request).people.disable, _("%(name)s can no longer sign in."))
+    return _change(request, person_id, "person.disable", accounts_of(request).people.disable, _("%(name)s can no longer sign in."))
 
 
 @router.post("/people/{person_id}/enable")
 def enable(request: Request, person_id: str) -> Response:
     people, done = accounts_of(request).people, _("%(name)s can sign in again.")
-    return _changed(request, person_id, "person.enable", lambda id: people.disable(id, False), done)
+    return _change(request, person_id, "person.enable", lambda id: people.disable(id, False), done)
 
 
 @router.post("/people/{person_id}/password")
@@ -60,18 +60,18 @@ def password(request: Request, person_id: str) -> Response:
     accounts, made = accounts_of(request), random_password()
     person = _person(accounts, person_id)
     accounts.people.set_password(person.id, made)
-    log(request, "person.password", person.name)
+    log_change(request, "person.password", person.name)
     return _page(request, secret=made, secret_of=person.name)
 
 
 @router.get("/people/{person_id}/remove")
-def sure(request: Request, person_id: str) -> Response:
+def confirm_remove(request: Request, person_id: str) -> Response:
     return render(request, "person_remove.html", person=_person(accounts_of(request), person_id))
 
 
 @router.post("/people/{person_id}/remove")
 def remove(request: Request, person_id: str) -> Response:
-    return _changed(request, person_id, "person.remove", accounts_of(request).people.remove, _("%(name)s was removed."))
+    return _change(request, person_id, "person.remove", accounts_of(request).people.remove, _("%(name)s was removed."))
 
 
 def _page(
@@ -95,7 +95,7 @@ def _page(
     return render(request, "people.html", status, rows=rows, roles=roles, **shown)
 
 
-def _changed(
+def _change(
     request: Request, person_id: str, action: str, change: Callable[[str], None], done: str, details: Mapping[str, str] | None = None
 ) -> Response:
     person = _person(accounts_of(request), person_id)
@@ -103,7 +103,7 @@ def _changed(
         change(person.id)
     except AccountError as error:
         return _page(request, 422, mistakes={"person": Visit(request).clock.says(error.message)})
-    log(request, action, person.name, details)
+    log_change(request, action, person.name, details)
     return notify(request, "/people", done, name=person.name)
 
 
@@ -118,7 +118,7 @@ def _role_named(name: str) -> Role:
 
 
 AUDIT_ENTRIES = 100
-AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: whenever
+AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: any time
 
 
 @router.get("/audit")

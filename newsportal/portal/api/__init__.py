@@ -1,9 +1,9 @@
-"""The API: ``/api/v1/…`` in JSON, with the rights of the pages. A part is a file here and a name in ``ROUTERS``.
+"""The API: ``/api/v1/…`` in JSON, with the same rights as the pages. To add a part, add a file here and a name in ``ROUTERS``.
 
-A router says its right as pages do (``APIRouter(tags=["Sources"], dependencies=EDIT)``), its endpoints take pydantic
-models, answer the services' dataclasses, and have a summary. A dataclass with the fields of the answer is its schema (a field's
-``metadata`` has its description); else ``response_model`` names a model that reads the dataclass, other names as ``validation_alias``.
-``access`` has the form of mistakes, ``paging`` that of lists.
+A router declares its right as pages do (``APIRouter(tags=["Sources"], dependencies=EDIT)``); its endpoints take pydantic models, return the
+services' dataclasses, and have a summary. A dataclass with the fields of the response is its schema (descriptions are in a field's
+``metadata``); otherwise ``response_model`` names a model that reads the dataclass, with ``validation_alias`` for renamed fields. ``access``
+defines the form of errors, ``paging`` that of lists.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     *(stories.router, stories.search_router, events.router, events.editing_router),
     *(part.router for part in (assistant, monitor, alerts, people, marks, topics, categories, models, extraction_rules, sources, articles)),
     publishing.router,
-)  # in the order in which they are described
+)  # in the order of the documentation
 
 
 def add_to(every: APIRouter) -> None:

@@ -1,4 +1,4 @@
-"""Alerts: one's own. Secrets go in and never come out."""
+"""A person's own alerts. Secrets are accepted and never returned."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import DependencyMissing
-from newsportal.portal.access import KEEP, ApiError, Problem, accounts_of, describe, log, signed
-from newsportal.portal.account.alerts import OF, bounded_preview, logged, own, terms, tested_enough, work
+from newsportal.portal.access import KEEP, ApiError, Problem, accounts_of, describe, log_change, signed
+from newsportal.portal.account.alerts import SUBJECTS, audit_details, bounded_preview, own_alert, terms, tests_used_up, work_for
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.services.accounts.alerts import About, Alert, Message, State
@@ -85,83 +85,83 @@ def alerts(request: Request) -> list[AlertOut]:
 
 @router.post("/alerts", summary="Make an alert", status_code=201)
 def make(request: Request, asked: AlertIn) -> AlertOut:
-    made = checked(request, asked)
+    made = parse_alert(request, asked)
     accounts_of(request).alerts.add(made)
-    log(request, "alert.make", made.id, logged(made))
+    log_change(request, "alert.make", made.id, audit_details(made))
     return alert_out(made, {})
 
 
 @router.put("/alerts/{id}", summary="Change an alert")
 def change(request: Request, id: str, asked: AlertIn) -> AlertOut:
-    made = checked(request, asked, own(request, id))
+    made = parse_alert(request, asked, own_alert(request, id))
     accounts_of(request).alerts.save(made)
-    log(request, "alert.change", made.id, logged(made))
+    log_change(request, "alert.change", made.id, audit_details(made))
     return alert_out(made, {})
 
 
 @router.delete("/alerts/{id}", summary="Delete an alert and what it told of", status_code=204)
 def delete(request: Request, id: str) -> None:
-    found = own(request, id)
+    found = own_alert(request, id)
     accounts_of(request).alerts.drop(id)
-    log(request, "alert.delete", id, logged(found))
+    log_change(request, "alert.delete", id, audit_details(found))
 
 
 @router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
 def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
-    """A 422 where its receiver is missing or not valid any more: change the alert first."""
+    """422 if its receiver is missing or no longer valid: change the alert first."""
     try:
-        made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
+        made = resumed(own_alert(request, id), now=portal.now(), after=portal.store.last_seq())
     except BadFields as error:
-        raise not_valid(error, "Give the alert a receiver with PUT, then resume it.") from error
+        raise invalid_alert(error, "Give the alert a receiver with PUT, then resume it.") from error
     accounts_of(request).alerts.save(made)
-    log(request, "alert.on", id)
+    log_change(request, "alert.on", id)
     return alert_out(made, {})
 
 
 @router.post("/alerts/{id}/off", summary="Tell of nothing for now")
 def off(request: Request, id: str) -> AlertOut:
-    made = replace(own(request, id), enabled=False)
+    made = replace(own_alert(request, id), enabled=False)
     accounts_of(request).alerts.save(made)
-    log(request, "alert.off", id)
+    log_change(request, "alert.off", id)
     return alert_out(made, accounts_of(request).alerts.counts([id]).get(id, {}))
 
 
 @router.post("/alerts/{id}/again", summary="Send again what failed, or perhaps did not arrive")
 def again(request: Request, portal: ThisPortal, id: str) -> Waiting:
-    """It may come twice: of what perhaps arrived nobody knows."""
-    own(request, id)
+    """Messages whose delivery is uncertain may arrive twice."""
+    own_alert(request, id)
     number = accounts_of(request).alerts.again(id, now=portal.now())
-    log(request, "alert.again", id, {"messages": number})
+    log_change(request, "alert.again", id, {"messages": number})
     return Waiting(waiting=number)
 
 
 @router.get("/alerts/{id}/messages", summary="What was sent, the latest first", response_model=list[MessageOut])
 def messages(request: Request, id: str) -> Sequence[Message]:
-    own(request, id)
+    own_alert(request, id)
     return accounts_of(request).alerts.messages(id)
 
 
 @router.get("/alerts/{id}/preview", summary="What would have been sent in the last 30 days")
 def previewed(request: Request, id: str) -> list[PlannedOut]:
-    found = bounded_preview(Visit(request), own(request, id))
+    found = bounded_preview(Visit(request), own_alert(request, id))
     return [PlannedOut(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
 @router.post("/alerts/{id}/test", summary="Send a test", status_code=204, responses=describe(429))
 def test(request: Request, portal: ThisPortal, id: str) -> None:
-    found = own(request, id)
-    if tested_enough(request):
+    found = own_alert(request, id)
+    if tests_used_up(request):
         raise ApiError(429, "too-many", "That is as many tests as may be sent in an hour.", "Try again later.")
-    log(request, "alert.test", id)
+    log_change(request, "alert.test", id)
     try:
-        send_test(work(portal), found)
+        send_test(work_for(portal), found)
     except (Refused, PutOff, Unclear, DependencyMissing) as error:
         raise ApiError(502, "not-sent", hidden(str(error), found.fields)) from error
 
 
-def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Alert:
+def parse_alert(request: Request, asked: AlertIn, before: Alert | None = None) -> Alert:
     quiet = asked.quiet or ("", "")
-    given = dict.fromkeys(OF, asked.of) | {
+    given = dict.fromkeys(SUBJECTS, asked.of) | {
         "name": asked.name, "about": asked.about, "channel": asked.channel,
         "when": "digest" if asked.digest else "once", "hours": ", ".join(map(str, asked.digest)), "quiet_from": str(quiet[0]),
         "quiet_to": str(quiet[1]), "per_hour": str(asked.per_hour), "language": asked.language,
@@ -169,9 +169,9 @@ def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Al
     try:
         return alert_of({**asked.fields, **given}, terms(request, after=Visit(request).portal.store.last_seq()), before)
     except BadFields as error:
-        raise not_valid(error) from error
+        raise invalid_alert(error) from error
 
 
-def not_valid(error: BadFields, remedy: str | None = None) -> ApiError:
+def invalid_alert(error: BadFields, remedy: str | None = None) -> ApiError:
     problems = [Problem(where=name, message=str(why), code=why.code) for name, why in error.faults.items()]
     return ApiError(422, "not-valid", str(error), remedy, problems)

@@ -1,4 +1,4 @@
-"""Articles in editors' hands: correct, fold, hide, classify; what they said before."""
+"""Articles for editors: correct, fold, hide and classify them, and read their former states."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class WholeState(ArticleState):
 
 
 class CorrectionIn(BaseModel):
-    """What is left out stays."""
+    """Fields that are left out keep their values."""
 
     revision: int = Field(description="The state that was read.")
     title: str | None = Field(None, min_length=1, max_length=500)
@@ -102,7 +102,7 @@ class Caption(BaseModel):
 
 
 class CaptionsIn(BaseModel):
-    captions: dict[str, Annotated[str, Field(max_length=article_changes.MOST_CAPTION)] | None] = Field(
+    captions: dict[str, Annotated[str, Field(max_length=article_changes.MAX_CAPTION)] | None] = Field(
         max_length=2000, description="Address of a picture → its caption: empty for none, null for what its page says."
     )
 
@@ -122,7 +122,7 @@ def picked(
     cursor: Annotated[str | None, Query(max_length=100)] = None,
     limit: Limit = 50,
 ) -> Page[Any]:
-    """The newest first. A page may be short although there is another."""
+    """The newest first. A page may have fewer than `limit` articles although another follows."""
     which = ArticleFilter(
         hidden=True if show == "hidden" else None, corrected=True if show == "corrected" else None, judged=show == "judged",
         undated=show == "undated", shorter=shorter, unsure=unsure, source=source, category=category, before=cursor, limit=limit,
@@ -134,12 +134,12 @@ def picked(
 @router.get("/articles/{id}/states", summary="All states of an article, the present one last")
 def states(visit: Here, id: str) -> list[WholeState]:
     article = _article(visit, id)
-    return [_whole(one) for one in (*visit.portal.store.revisions(id), article)]
+    return [_whole_state(one) for one in (*visit.portal.store.revisions(id), article)]
 
 
 @router.patch("/articles/{id}", summary="Correct an article", responses=describe(409))
 def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
-    """An editor's words stand whatever the page says later, field by field. 409: it is not in the state that was read."""
+    """A correction takes precedence over later versions of the page, field by field. 409: the article has changed since it was read."""
     article = _article(visit, id)
     draft = draft_of(article, body=False)
     given = sent.model_dump(exclude_unset=True)
@@ -155,18 +155,18 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
         raise HTTPException(409) from error
     except StoreError as error:
         raise ApiError(422, "not-correctable", str(error)) from error
-    return _whole(_article(visit, id))
+    return _whole_state(_article(visit, id))
 
 
 @router.delete("/articles/{id}/correction", summary="Take back what editors corrected")
 def withdraw(visit: Here, id: str) -> WholeState:
     article_changes.editor(visit).withdraw(_article(visit, id))
-    return _whole(_article(visit, id))
+    return _whole_state(_article(visit, id))
 
 
 @router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order", response_model=list[Caption])
 def captions(visit: Here, id: str) -> list[StoredPicture]:
-    """404 for an article that is no photo story, too."""
+    """404 also for an article that is not a photo story."""
     if not is_gallery(_article(visit, id).source):
         raise HTTPException(404)
     return visit.portal.store.galleries.pictures(id)
@@ -174,22 +174,22 @@ def captions(visit: Here, id: str) -> list[StoredPicture]:
 
 @router.patch("/articles/{id}/captions", summary="Correct captions of a photo story", response_model=list[Caption])
 def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[StoredPicture]:
-    """What is said here stands whatever later visits bring; pictures that are left out keep what they have."""
+    """Corrected captions take precedence over later visits; pictures that are left out keep their captions."""
     if is_gallery(_article(visit, id).source):
-        article_changes.caption(visit, id, sent.captions)
+        article_changes.set_captions(visit, id, sent.captions)
     return captions(visit, id)
 
 
 @router.put("/articles/{id}/category", summary="Give an article a category", response_model=ArticleState)
 def category(visit: Here, id: str, sent: CategoryIn) -> StoredArticle:
-    """An editor's word: no model changes it, and the next training learns from it."""
-    article_changes.judge(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
+    """An editor's choice: no model changes it, and the next training learns from it."""
+    article_changes.set_category(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
     return _article(visit, id)
 
 
 @router.get("/articles/{id}/candidates", summary="Stories that an article may belong to", response_model=list[AlikeOut])
 def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
-    """The most alike first: found by `q`, or about the same things."""
+    """The most similar first: found by `q`, or by their subject."""
     article = _article(visit, id)
     return candidates(visit.portal.store, visit.portal.index, article, q or None)
 
@@ -220,28 +220,28 @@ def show(visit: Here, sent: ShowIn) -> Changed:
 
 @router.post("/articles/category", summary="Give many articles a category")
 def judged(visit: Here, sent: ManyIn) -> Changed:
-    """An editor's word on each of them, as with one. Ids that nobody knows are passed over."""
+    """An editor's choice for each of them, as for a single article. Unknown ids are ignored."""
     found = visit.portal.store.articles(list(dict.fromkeys(sent.articles)))
-    return Changed(articles=article_changes.judge(visit, found, (sent.category or "").strip() or None, EDITOR))
+    return Changed(articles=article_changes.set_category(visit, found, (sent.category or "").strip() or None, EDITOR))
 
 
 @router.post("/articles/topic", summary="Put articles under a topic")
 def put_under(visit: Here, sent: UnderIn) -> Changed:
-    """An editor's word: it stays when the topic's words change, and teaches the topic's model."""
+    """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
     if sent.topic not in visit.portal.topics():
         raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "Read /topics for those there are.")
-    return Changed(articles=article_changes.put_under(visit, sent.articles, sent.topic))
+    return Changed(articles=article_changes.add_topic(visit, sent.articles, sent.topic))
 
 
 @router.post("/articles/topic/out", summary="Take articles out of a topic")
 def out_of_topic(visit: Here, sent: UnderIn) -> Changed:
-    """Of what editors or the topic's words put there; what a source, a search or a model brought stays."""
-    return Changed(articles=article_changes.out_of_topic(visit, sent.articles, sent.topic))
+    """Articles that an editor or the topic's words put there; those that a source, a search or a model brought stay."""
+    return Changed(articles=article_changes.remove_topic(visit, sent.articles, sent.topic))
 
 
 def _article(visit: Visit, id: str) -> StoredArticle:
     return or_404(visit.portal.store.article(id))
 
 
-def _whole(article: StoredArticle) -> WholeState:
+def _whole_state(article: StoredArticle) -> WholeState:
     return fill(WholeState, article, story=article.story_id, lines=draft_of(article).lines)

@@ -1,4 +1,4 @@
-"""What the assistant writes of an article or an event, where one is named in ``sources.yaml``."""
+"""Texts that the assistant writes about an article or an event, if ``sources.yaml`` configures one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def of_event(visit: Here, id: str, asked: AskIn) -> AnswerOut:
 
 
 def _answer(visit: Visit, tasks: Sequence[Task], asked: AskIn, thing: str, sources: list[str]) -> AnswerOut:
-    """An answer that is there already is given again."""
+    """An existing answer is returned again."""
     with api_error_for(AssistantError, status=503, code="assistant"):
         found = ask(visit, tasks, asked.purpose, thing)
     return AnswerOut(purpose=asked.purpose, text=found.text, model=found.model, at=found.at, sources=sources)

@@ -1,4 +1,4 @@
-"""Categories: those that come with newsportal, and what ``sources.yaml`` says of them and adds."""
+"""Categories: the built-in ones, with their settings in ``sources.yaml``, and those added there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import EDIT, ApiError, describe
-from newsportal.portal.api.paging import changed, fill
+from newsportal.portal.api.paging import change_sources, fill
 from newsportal.portal.api.topics import Words
 from newsportal.portal.desk.sources_yaml import config_of, path_of
 from newsportal.sources.categories import LIST, CategoryRow, drop, list_categories, put, values_of
@@ -40,14 +40,14 @@ def listed(request: Request) -> list[CategoryOut]:
 
 @router.put("/categories/settings/{name}", summary="Write what sources.yaml says of a category, or a new one", responses=describe(409))
 def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
-    """Sources that name it follow another name; one that comes with newsportal keeps its own."""
+    """After a change of name the sources that use it follow; built-in categories keep their names."""
     found = next((one for one in list_categories(config_of(request).categories) if one.name == name), None)
     after = (sent.name or name).strip()
     if found is not None and found.packaged is not None and after != name:
         raise ApiError(409, "fixed-name", f"{name} comes with newsportal: its name is fixed.", "Add a category of your own.")
     values = values_of(after, sent.words, sent.hints, enabled=sent.enabled)
     before = name if found is not None and found.configured is not None else None
-    changed(request, put(values, before, sent.seen), "category.change" if found else "category.add", after, values)
+    change_sources(request, put(values, before, sent.seen), "category.change" if found else "category.add", after, values)
     made = next(one for one in list_categories(config_of(request).categories) if one.name == after)
     return _category_out(made, path_of(request).read_bytes())
 
@@ -56,8 +56,8 @@ def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
     "/categories/settings/{name}", summary="Take out what sources.yaml says of a category", status_code=204, responses=describe(404)
 )
 def dropped(request: Request, name: str, seen: str | None = None) -> None:
-    """One that comes with newsportal is as it came, one of your own is gone; stored articles keep it."""
-    changed(request, drop(name, seen), "category.delete", name, {})
+    """A built-in category gets its default settings, a category of your own is deleted; stored articles keep it."""
+    change_sources(request, drop(name, seen), "category.delete", name, {})
 
 
 def _category_out(one: CategoryRow, content: bytes) -> CategoryOut:

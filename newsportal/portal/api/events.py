@@ -1,4 +1,4 @@
-"""Events: lists, one with its time line, and what editors do to them."""
+"""Events: lists, one event with its timeline, and the edits of editors."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 from newsportal.errors import StoreError
 from newsportal.portal.access import EDIT, ApiError, api_error_for, describe
 from newsportal.portal.api.articles import Id, Ids
-from newsportal.portal.api.paging import Cursor, Limit, Page, tagged
+from newsportal.portal.api.paging import Cursor, Limit, Page, etag_response
 from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
 from newsportal.portal.context import Here, ThisPortal
-from newsportal.portal.desk.article_changes import by_editor
+from newsportal.portal.desk.article_changes import editor_arguments
 from newsportal.portal.reading.compilations import board_of, boards_of, topic_of
 from newsportal.services.boards import board_row, rising_row
 from newsportal.services.events import editing
@@ -111,7 +111,7 @@ class HotListOut(BaseModel):
 
 
 class EventIn(BaseModel):
-    """What is left out stays."""
+    """Fields that are left out keep their values."""
 
     title: str | None = Field(None, max_length=200, description="Empty: that of the story that most sites told.")
     pinned: bool | None = None
@@ -142,12 +142,12 @@ def events(
     cursor: Cursor = None,
 ) -> Response:
     page: EventPage = portal.store.events.listed(since=since, topic=topic, least=least, order=order, before=cursor, limit=limit)
-    return tagged(request, Page[EventOut], {"items": page.events, "next": page.next})
+    return etag_response(request, Page[EventOut], {"items": page.events, "next": page.next})
 
 
 @router.get("/rising", summary="Words and events whose rate leaves their own past", responses=describe(400, 404, 429))
 def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
-    """`at`: what would have risen then, from what was fetched by then."""
+    """`at`: the board at that time, from stories fetched by then."""
     try:
         return BoardOut.model_validate(rising_row(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
     except OverflowError as error:
@@ -167,7 +167,7 @@ def event(request: Request, portal: ThisPortal, id: str) -> Response:
         for story in seen.stories
         if (placed := seen.placed.get(story.id)) is not None
     ]
-    return tagged(request, EventWhole, {"event": seen.event, "points": seen.points, "tellers": seen.tellers, "members": members})
+    return etag_response(request, EventWhole, {"event": seen.event, "points": seen.points, "tellers": seen.tellers, "members": members})
 
 
 def _existing(portal: ThisPortal, id: str) -> Event:
@@ -194,9 +194,9 @@ def change(visit: Here, id: str, asked: EventIn) -> list[EditOut]:
     made = []
     with conflicts():
         if asked.title is not None:
-            made.append(editing.rename(visit.portal.store, id, asked.title, **by_editor(visit)))
+            made.append(editing.rename(visit.portal.store, id, asked.title, **editor_arguments(visit)))
         if asked.pinned is not None:
-            made.append(editing.pin(visit.portal.store, id, asked.pinned, **by_editor(visit)))
+            made.append(editing.pin(visit.portal.store, id, asked.pinned, **editor_arguments(visit)))
     return [EditOut(number=number, event=id) for number in made]
 
 
@@ -212,7 +212,7 @@ class JoinIn(BaseModel):
 def split(visit: Here, id: str, asked: SplitIn) -> EditOut:
     _existing(visit.portal, id)
     with conflicts():
-        new, number = editing.split(visit.portal.store, id, asked.stories, **by_editor(visit))
+        new, number = editing.split(visit.portal.store, id, asked.stories, **editor_arguments(visit))
     return EditOut(number=number, event=new)
 
 
@@ -220,10 +220,10 @@ def split(visit: Here, id: str, asked: SplitIn) -> EditOut:
 def join(visit: Here, id: str, asked: JoinIn) -> EditOut:
     _existing(visit.portal, id)
     with conflicts():
-        return EditOut(number=editing.join(visit.portal.store, id, asked.other, **by_editor(visit)), event=id)
+        return EditOut(number=editing.join(visit.portal.store, id, asked.other, **editor_arguments(visit)), event=id)
 
 
 @editing_router.post("/events/edits/{number}/undo", summary="Take an edit back")
 def undo(visit: Here, number: int) -> EditOut:
     with conflicts():
-        return EditOut(event=editing.undo(visit.portal.store, number, **by_editor(visit)).event_id, number=number)
+        return EditOut(event=editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id, number=number)

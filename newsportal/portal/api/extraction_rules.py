@@ -1,4 +1,4 @@
-"""How article pages are read: what sites' pages taught, and rules laid over pages before they count."""
+"""Extraction of articles: learned site templates, and trials of rules on pages before they are saved."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from newsportal.extractors import extractor
 from newsportal.extractors.article.markdown import markdown_of
 from newsportal.extractors.article.page_kind import KINDS
 from newsportal.extractors.article.rule import ArticleRule
-from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log, or_404
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, or_404
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import ThisPortal, Visit
-from newsportal.portal.desk.extraction_rules import place_of
+from newsportal.portal.desk.extraction_rules import article_source
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
 from newsportal.services.trying.saved import page_at, pages_of
@@ -67,7 +67,7 @@ class ForgetIn(BaseModel):
 
 
 class Rule(BaseModel):
-    """Rules: CSS, XPath or re:; what is left out is found without one."""
+    """Rules: CSS, XPath or re:; fields without a rule are found automatically."""
 
     body: Selector | None = None
     title: Selector | None = None
@@ -116,13 +116,13 @@ def learnt(request: Request, portal: ThisPortal) -> Taught:
     with api_error_for(NewsportalError, status=503, code="unreadable"):
         done = learn_saved(portal.store, config_of(request), portal.now())
     pages, more = or_404(done, "no-archive", "No pages are saved.", "Name an archive in sources.yaml.")
-    log(request, "template.learn", "", {"pages": pages, "templates": more})
+    log_change(request, "template.learn", "", {"pages": pages, "templates": more})
     return Taught(pages=pages, templates=more)
 
 
 @router.post("/templates/try", summary="What is read of a page, without templates and with the site's")
 def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]:
-    """Nothing is learnt from it."""
+    """Nothing is learned from the page."""
     known = config_of(request)
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(known, asked.url.strip(), asked.html, portal.now())
@@ -135,7 +135,7 @@ def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]
 
 @router.post("/extract", summary="The main content of a page")
 def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
-    """Like `newsportal extract`: pages of any kind, their first page alone. Nothing is stored."""
+    """As `newsportal extract`: a page of any kind, without following pages. Nothing is stored."""
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(config_of(request), asked.url.strip(), asked.html, portal.now())
         found = extractor("best", any_page=True)(dom.document(page), None, page.fetched)
@@ -144,12 +144,12 @@ def extracted(request: Request, portal: ThisPortal, asked: TryIn) -> Content:
 
 @router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=describe(404))
 def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
-    """What comes later is learnt anew."""
+    """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
         there = forget_site(portal.store, asked.site, asked.what, portal.now())
     if not there:
         raise HTTPException(404)
-    log(request, "template.forget", asked.site, {"what": asked.what})
+    log_change(request, "template.forget", asked.site, {"what": asked.what})
 
 
 @router.get("/wrappers", summary="The rules of sources whose pages are articles")
@@ -160,8 +160,8 @@ def wrappers(request: Request) -> list[RuleOut]:
 
 @router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=describe(404))
 def tried(request: Request, key: str, asked: RuleIn) -> Checked:
-    """Nothing is written. A page is fetched as the portal's desk does; that may take some seconds."""
-    source, portal = place_of(request, key), Visit(request).portal
+    """Nothing is saved. Fetching a page, as the desk does, may take some seconds."""
+    source, portal = article_source(request, key), Visit(request).portal
     told = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
     rule, fault = rule_of({**told, "remove": "\n".join(asked.remove)})
     if rule is None:

@@ -1,4 +1,4 @@
-"""What a person marked and keeps: read and starred stories, searches."""
+"""Marks of a person: read and starred stories, and saved searches."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, Field
 
-from newsportal.portal.access import KEEP, ApiError, api_error_for, describe, log, or_404
-from newsportal.portal.account.marks import mine
+from newsportal.portal.access import KEEP, ApiError, api_error_for, describe, log_change, or_404
+from newsportal.portal.account.marks import accounts_and_person
 from newsportal.portal.api.paging import Cursor, Limit, Page
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
@@ -33,7 +33,7 @@ class MarkOut(BaseModel):
 
 
 class MarkIn(BaseModel):
-    """What is left out stays as it is."""
+    """Fields that are left out keep their values."""
 
     read: bool | None = None
     starred: bool | None = None
@@ -64,14 +64,14 @@ class SearchIn(BaseModel):
 
 @router.get("/marks", summary="What was said of some stories")
 def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
-    """Stories that there are not are left out."""
+    """Unknown ids are ignored."""
     found = {one.id: one for one in visit.portal.store.listed(story).values()}
     return [_mark_out(visit, one) for one in found.values()]
 
 
 @router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=describe(404, 409))
 def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
-    accounts, person = mine(visit)
+    accounts, person = accounts_and_person(visit)
     story = or_404(visit.portal.store.listed([story_id]).get(story_id), "no-story", "There is no such story.")
     now = visit.portal.now()
     if asked.read is not None:
@@ -84,7 +84,7 @@ def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
 
 @router.get("/starred", summary="The starred stories, the last starred first")
 def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
-    accounts, person = mine(visit)
+    accounts, person = accounts_and_person(visit)
     before = edge(cursor)
     if cursor is not None and before is None:
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
@@ -101,7 +101,7 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
 def all_read(visit: Here, asked: AllRead) -> None:
-    accounts, person = mine(visit)
+    accounts, person = accounts_and_person(visit)
     if asked.topic and asked.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
     accounts.marks.catch_up(person, asked.topic, now=visit.portal.now())
@@ -109,44 +109,44 @@ def all_read(visit: Here, asked: AllRead) -> None:
 
 @router.post("/marks/all-read/undo", summary="Take back the last «all read»", status_code=204)
 def undo_all_read(request: Request, asked: AllRead) -> None:
-    accounts, person = mine(Visit(request))
+    accounts, person = accounts_and_person(Visit(request))
     accounts.marks.undo_catch_up(person, asked.topic)
 
 
 @router.get("/searches", summary="The saved searches, by name", response_model=list[SearchOut])
 def searches(request: Request) -> Sequence[Search]:
-    accounts, person = mine(Visit(request))
+    accounts, person = accounts_and_person(Visit(request))
     return accounts.searches.of(person)
 
 
 @router.post("/searches", summary="Keep a search", status_code=201, response_model=SearchOut, responses=describe(400, 409))
 def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
-    """One that is kept already gets the new name."""
-    accounts, person = mine(visit)
+    """A search that is saved already gets the new name."""
+    accounts, person = accounts_and_person(visit)
     understood = parse_search(asked.asked)
     if understood.empty:
         raise ApiError(400, "no-search", "Nothing is looked for.", "Send the query of the search page's address, such as q=flood.")
     with api_error_for(SearchNotSaved, status=409, code="not-kept"):
         kept = accounts.searches.keep(person, asked.name, understood.address("").removeprefix("?"), now=visit.portal.now())
-    log(request, "search.keep", kept.id, {"name": kept.name})
+    log_change(request, "search.keep", kept.id, {"name": kept.name})
     return kept
 
 
 @router.patch("/searches/{id}", summary="Rename a saved search", response_model=SearchOut, responses=describe(400, 404))
 def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
-    accounts, person = mine(Visit(request))
+    accounts, person = accounts_and_person(Visit(request))
     with api_error_for(SearchNotSaved, status=400, code="no-name"):
         renamed = accounts.searches.rename(person, id, name)
     found = or_404(accounts.searches.search(person, id) if renamed else None, "no-search", "There is no such search.")
-    log(request, "search.rename", id, {"name": found.name})
+    log_change(request, "search.rename", id, {"name": found.name})
     return found
 
 
 @router.delete("/searches/{id}", summary="Remove a saved search", status_code=204, responses=describe(404))
 def remove(request: Request, id: str) -> None:
-    accounts, person = mine(Visit(request))
+    accounts, person = accounts_and_person(Visit(request))
     removed = or_404(accounts.searches.remove(person, id), "no-search", "There is no such search.")
-    log(request, "search.remove", removed.id, {"name": removed.name})
+    log_change(request, "search.remove", removed.id, {"name": removed.name})
 
 
 def _mark_out(visit: Visit, story: Story) -> MarkOut:

@@ -1,4 +1,4 @@
-"""Corpora and the versions of their models: texts in and out, training in a job, figures, mistakes, words, which version is in use."""
+"""Corpora and their models: import and export of texts, training in a job, figures, errors, words, and the version in use."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.classify.base import DEFAULT, Reason
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log, signed
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, signed
 from newsportal.portal.api.paging import Limit, fill
-from newsportal.portal.api.topics import JobOut, begun
+from newsportal.portal.api.topics import JobOut, begin_api_job
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
@@ -53,7 +53,7 @@ class MistakesOut(BaseModel):
 
 @router.get("/jobs", summary="The jobs, the newest first", response_model=list[JobOut])
 def jobs(request: Request) -> Sequence[Job]:
-    """Those of this machine that are recorded, whoever started them: crawls, training, the work of the night."""
+    """The recorded jobs of this machine, whoever started them: crawls, training, nightly maintenance."""
     return jobs_of(request).all()
 
 
@@ -63,13 +63,13 @@ def jobs(request: Request) -> Sequence[Job]:
 )  # fmt: skip
 def retrained(request: Request) -> Job:
     """As `newsportal up` does after enough new articles. A version that is worse than the one in use is kept, but not used."""
-    return begun(request, "retrain", "", ["retrain", "--force", "--json"])
+    return begin_api_job(request, "retrain", "", ["retrain", "--force", "--json"])
 
 
 @router.post("/corpora/gather", summary="Gather stored articles in a job", status_code=202, response_model=JobOut, responses=describe(409))
 def gathered(request: Request) -> Job:
-    """Articles of sources with a category, and those that an editor corrected, join the corpus of categories."""
-    return begun(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
+    """Articles of sources with a category, and those corrected by an editor, are added to the corpus of categories."""
+    return begin_api_job(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
 
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
@@ -91,7 +91,7 @@ def wrong(
     given: Annotated[str | None, Query(max_length=255, description="Only those taken for this label; empty: for none.")] = None,
     limit: Limit = 50,
 ) -> Mistakes:
-    """What stands behind a cell of the table of confusion. 409: of this version the figures alone are kept."""
+    """The documents behind a cell of the confusion matrix. 409: only the figures of this version are kept."""
     model_of(request, corpus, version)
     with api_error_for(StoreError, ModelError, status=409, code="let-go"):
         return mistakes(portal.store, corpus, version, true=true, given=given, limit=limit)
@@ -136,12 +136,12 @@ def corpora(portal: ThisPortal) -> list[Corpus]:
 
 @router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=describe(413, 422))
 async def brought(request: Request, name: str) -> Brought:
-    """The body has a document a line: text and label, and if there are any title and id. It is taken whole or not at all."""
+    """The body has a document per line: text and label, optionally title and id. Either all are imported or none."""
     body = await request.body()
-    return await run_in_threadpool(_brought, request, name, body)
+    return await run_in_threadpool(_import_documents, request, name, body)
 
 
-def _brought(request: Request, name: str, body: bytes) -> Brought:
+def _import_documents(request: Request, name: str, body: bytes) -> Brought:
     if len(name) > NAME_CHARS:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
     if wrong := bad_lines(BytesIO(body), "jsonl", "body"):
@@ -150,7 +150,7 @@ def _brought(request: Request, name: str, body: bytes) -> Brought:
     documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))
     with api_error_for(CorpusError, status=422, code="not-valid"):
         done = portal.store.corpora.add(name, documents, source="imported", by=who.person.name if who else None, now=portal.now())
-    log(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
+    log_change(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
     return done
 
 
@@ -162,26 +162,26 @@ def documents(request: Request, portal: ThisPortal, name: str) -> StreamingRespo
 
 @router.put("/corpora/{name}/documents/{id}/label", summary="Give a document another label", status_code=204, responses=describe(404))
 def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
-    """The word of whoever sends it stands for ever, as an editor's. In the corpus categories it is the article's category, too."""
+    """The label is final, like an editor's. In the corpus of categories it also changes the article's category."""
     corpus_of(request, name)
     portal, who = Visit(request).portal, signed(request)
     wanted = (asked.label or "").strip() or None
     with api_error_for(StoreError, status=404, code="no-document"):
         give_label(portal.store, name, id, wanted, by=who.person.name if who else None, now=portal.now())
-    log(request, "corpus.label", name, {"document": id, "label": wanted})
+    log_change(request, "corpus.label", name, {"document": id, "label": wanted})
 
 
 @router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=describe(404))
 def deleted(request: Request, portal: ThisPortal, name: str) -> None:
     found = corpus_of(request, name)
     portal.store.corpora.delete(name)
-    log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+    log_change(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
 
 
 @router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=describe(404))
 def versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut]:
     corpus_of(request, corpus)
-    return [_model(one) for one in portal.store.corpora.models(corpus)]
+    return [_model_out(one) for one in portal.store.corpora.models(corpus)]
 
 
 @router.post(
@@ -191,7 +191,7 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
     corpus_of(request, corpus)
     if asked.algorithm not in TRAINED:
         raise ApiError(422, "not-valid", f"No classifier that learns is called {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
-    return begun(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
+    return begin_api_job(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
 
 
 @router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=describe(404))
@@ -199,18 +199,18 @@ def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> Non
     corpus_of(request, corpus)
     with api_error_for(StoreError, ModelError, status=404, code="no-model"):
         put_to_use(portal.store, corpus, version, portal.now())
-    log(request, "model.use", corpus, {"version": version})
+    log_change(request, "model.use", corpus, {"version": version})
 
 
 @router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=describe(404, 409))
 def gone(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
-    """It cannot be had back, and its number is not used again. 409: it is in use; put another one to use first."""
+    """It cannot be restored, and its number is not used again. 409: it is in use; put another one to use first."""
     corpus_of(request, corpus)
     if model_of(request, corpus, version).active:
         raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
     with api_error_for(StoreError, status=404, code="no-model"):
         portal.store.corpora.delete_model(corpus, version)
-    log(request, "model.delete", corpus, {"version": version})
+    log_change(request, "model.delete", corpus, {"version": version})
 
 
 @router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=describe(404, 409))
@@ -218,11 +218,11 @@ def back(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
     with api_error_for(StoreError, status=409, code="nothing-before"):
         version = portal.store.corpora.rollback(corpus, now=portal.now())
-    log(request, "model.back", corpus, {"version": version})
-    return _model(portal.store.corpora.model(corpus, version))
+    log_change(request, "model.back", corpus, {"version": version})
+    return _model_out(portal.store.corpora.model(corpus, version))
 
 
-def _model(one: Model) -> ModelOut:
+def _model_out(one: Model) -> ModelOut:
     facts = one.facts
     documents, held_out = int(facts.get("documents", 0)), int(facts.get("held_out", len(one.held_out)))
     return fill(ModelOut, one, kept=one.size > 0, documents=documents, held_out=held_out, report=facts.get("report"))

@@ -1,4 +1,4 @@
-"""Operation: runs and their logs, sites that could become sources, the figures of the monitor, the queue of requests."""
+"""Operation: runs and their logs, suggested sources, the figures of the monitor, and the queue of requests."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.errors import NewsportalError
 from newsportal.items.report import Run, to_dict
-from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, or_404
-from newsportal.portal.access import log as log_change
+from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, log_change, or_404
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Portal, ThisPortal, Visit
-from newsportal.portal.desk.sources import Suggesting
+from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, machine
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow
@@ -134,14 +133,14 @@ def log(
     words: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
 ) -> list[Line]:
-    """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
+    """Without passwords, tokens and keys. The log of a crawl on another machine is there only."""
     lines = or_404(run_lines(portal, _run(portal, id)), "no-log", "This run has no log here, or none any more.")
     return chosen(lines, level, words, limit)
 
 
 @router.get("/suggestions", summary="Sites that could become sources")
 def suggestions(request: Request) -> list[Suggestion]:
-    suggesting: Suggesting = request.app.state.suggesting
+    suggesting: SuggestionCache = request.app.state.suggesting
     return suggesting.suggestions()
 
 

@@ -1,4 +1,4 @@
-"""The API described: ``/api/openapi.json`` for programs, ``/api`` for people."""
+"""The description of the API: ``/api/openapi.json`` for programs, ``/api`` for people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def openapi(request: Request) -> JSONResponse:
 
 
 def schema(app: FastAPI) -> dict[str, Any]:
-    """OpenAPI 3.1 of the API, with what each operation asks for: ``x-right``, and a token where reading is not enough."""
+    """Return the OpenAPI 3.1 description of the API, with the right each operation needs: ``x-right``, and a token unless it is reading."""
     described = app.openapi()
     described.setdefault("components", {})["securitySchemes"] = SCHEMES
     for route in iter_route_contexts(app.routes):
@@ -43,19 +43,19 @@ def schema(app: FastAPI) -> dict[str, Any]:
 
 
 def required_rights(route: Any) -> frozenset[Right]:
-    """All that a route asks for, by itself and by its router; none for one that is open."""
+    """Return all rights that a route and its router require; none for a public one."""
     needed = getattr(getattr(route, "dependant", None), "dependencies", ())
     return frozenset(one.call.right for one in needed if isinstance(one.call, Needs))
 
 
 def right_of(route: Any) -> Right | None:
-    """The most that a route asks for; None for one that asks for nothing."""
+    """Return the highest right that a route requires; None for a public one."""
     return max(required_rights(route), key=list(Right).index, default=None)
 
 
 @router.get("/api")
 def page(request: Request) -> Response:
-    """The API for people, in the portal's own look: nothing is loaded from elsewhere."""
+    """The API for people, in the portal's own design, without resources of other sites."""
     described, visit = schema(request.app), Visit(request)
     names, groups = {right: visit.clock.says(Message(f"right.{right}")) for right in Right}, dict[str, list[dict[str, Any]]]()
     for path, methods in described["paths"].items():
@@ -66,7 +66,7 @@ def page(request: Request) -> Response:
 
 
 def _operation(path: str, method: str, described: Mapping[str, Any], names: Mapping[Right, str]) -> dict[str, Any]:
-    """An operation as ``/api`` shows it: ``parameters`` by name, with what they are."""
+    """Return an operation for the template of ``/api``: ``parameters`` maps names to descriptions."""
     parameters = {one["name"]: one.get("description") or _kind(one.get("schema", {})) for one in described.get("parameters", ())}
     for kind in described.get("requestBody", {}).get("content", {}):
         parameters["body"] = kind

@@ -1,5 +1,5 @@
-"""Answers of the API: filled from values, in pages with an opaque cursor, with a tag (304 for who has the same already); and mistakes of a
-change of ``sources.yaml``, which is written and logged as the desk does it."""
+"""Responses of the API: models filled from other objects, pages with an opaque cursor, ETags (304 for unchanged responses); and errors of
+changes of ``sources.yaml``, which is written and logged as on the desk."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from newsportal.sources.editing import Change, EditConflict, Written
 HEADERS = {"cache-control": "private, no-cache", "vary": "Authorization, Cookie"}
 
 
-def tagged(request: Request, model: type[BaseModel], found: object) -> Response:
-    """``found`` as the JSON of ``model``; 304 for somebody who names its tag."""
+def etag_response(request: Request, model: type[BaseModel], found: object) -> Response:
+    """Return ``found`` as the JSON of ``model``, or 304 if the client has it."""
     body = model.model_validate(found, from_attributes=True).model_dump_json().encode("utf-8", "replace")
     tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
     if has_etag(request, tag):
@@ -38,12 +38,12 @@ def tagged(request: Request, model: type[BaseModel], found: object) -> Response:
 Item = TypeVar("Item")
 Model = TypeVar("Model", bound=BaseModel)
 
-MOST = 200  # of a page
+MAX_ITEMS = 200  # per page
 
-Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the page before; none for the first page.")]
 
-LARGEST = 2**63 - 1
+MAX_INTEGER = 2**63 - 1
 
 
 class Page(BaseModel, Generic[Item]):
@@ -52,7 +52,7 @@ class Page(BaseModel, Generic[Item]):
 
 
 def fill(model: type[Model], source: object, **more: object) -> Model:
-    """``model`` with the attributes of ``source`` that have its fields' names, and ``more``."""
+    """Return a ``model`` from the attributes of ``source`` with its fields' names, and ``more``."""
     return model.model_validate({name: getattr(source, name) for name in model.model_fields if name not in more} | more, by_name=True)
 
 
@@ -60,8 +60,8 @@ def cursor_of(*place: str | int) -> str:
     return urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
-def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
-    """What :func:`cursor_of` was told, checked against ``kinds``; None for the first page. Raises ``ApiError``."""
+def parse_cursor(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
+    """Return the arguments of :func:`cursor_of`, checked against ``kinds``; None for the first page. Raises ``ApiError``."""
     if cursor is None:
         return None
     try:
@@ -69,18 +69,18 @@ def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
     except (ValueError, RecursionError):
         place = None
     fits = isinstance(place, list) and [type(part) for part in place] == list(kinds)
-    if not fits or any(isinstance(part, int) and not 0 <= part <= LARGEST for part in place):  # every database takes these numbers
+    if not fits or any(isinstance(part, int) and not 0 <= part <= MAX_INTEGER for part in place):  # every database accepts these numbers
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     return tuple(place)
 
 
-def changed(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any], seen: str | None = None) -> bool:
-    """Whether the file was changed. ``seen``: the digest of the file that was read. Raises ``ApiError``."""
-    return written(request, lambda path: edit(path, change, seen), action, key, details)
+def change_sources(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any], seen: str | None = None) -> bool:
+    """Return whether the file was changed. ``seen``: the digest of the file that was read. Raises ``ApiError``."""
+    return write_sources(request, lambda path: edit(path, change, seen), action, key, details)
 
 
-def written(request: Request, change: Callable[[Path], Written], action: str, key: str, details: Mapping[str, Any]) -> bool:
-    """As :func:`changed`, by whatever ``change`` does to the file."""
+def write_sources(request: Request, change: Callable[[Path], Written], action: str, key: str, details: Mapping[str, Any]) -> bool:
+    """As :func:`change_sources`, with any function that changes the file."""
     try:
         return write(request, change, action, key, details) is not None
     except SourcesError as error:
@@ -98,5 +98,5 @@ def written(request: Request, change: Callable[[Path], Written], action: str, ke
     except NoEntry as error:
         raise ApiError(404, "not-found", str(error)) from error
     except (NewsportalError, OSError) as error:
-        why = getattr(error, "strerror", None) or error  # what an OSError says names the whole path
+        why = getattr(error, "strerror", None) or error  # the message of an OSError contains the full path
         raise ApiError(503, "not-written", f"sources.yaml cannot be written: {why}") from error

@@ -1,4 +1,4 @@
-"""Who asks; and for administrators who may what, and who changed what."""
+"""The current user; for administrators, the users with their rights, and the log of changes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import AccountError
-from newsportal.portal.access import ADMINISTER, READ, ApiError, accounts_of, describe, log, or_404, signed
-from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
+from newsportal.portal.access import ADMINISTER, READ, ApiError, accounts_of, describe, log_change, or_404, signed
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, parse_cursor
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Person, Right, Role
 from newsportal.services.accounts.base import Entry, random_password
@@ -51,13 +51,13 @@ class PasswordOut(PersonOut):
 
 @router.get("/me", summary="Who asks, and what he may", dependencies=READ)
 def me(request: Request) -> Me | None:
-    """Null for nobody."""
+    """Null for anonymous requests."""
     who = signed(request)
     return Me(name=who.person.name, role=who.person.role, way=who.way, rights=sorted(who.rights)) if who else None
 
 
 def _check_session(request: Request) -> None:
-    """With a password that a token drew, whoever found the token would stay when it is revoked."""
+    """A token may not set passwords: with one, an attacker would keep access after the token is revoked."""
     if (who := signed(request)) is not None and who.way == "token":
         raise ApiError(403, "not-allowed", "A token may make no administrator and give nobody another password.", "Sign in for that.")
 
@@ -75,8 +75,8 @@ def add(request: Request, wanted: PersonNew) -> PasswordOut:
     try:
         person = accounts.people.add(wanted.name, made, wanted.role, now=Visit(request).portal.now())
     except AccountError as error:
-        raise _refused(error) from error
-    log(request, "person.add", person.name, {"role": person.role})
+        raise _refusal(error) from error
+    log_change(request, "person.add", person.name, {"role": person.role})
     return fill(PasswordOut, person, password=made)
 
 
@@ -85,27 +85,27 @@ def add(request: Request, wanted: PersonNew) -> PasswordOut:
     responses=describe(404, 409),
 )  # fmt: skip
 def change(request: Request, name: str, wanted: PersonChange) -> Person:
-    people, person, role, disabled = accounts_of(request).people, _named(request, name), wanted.role, wanted.disabled
+    people, person, role, disabled = accounts_of(request).people, _person_named(request, name), wanted.role, wanted.disabled
     if role is not None:
-        _changed(request, person, "person.role", lambda: people.set_role(person.id, role), {"role": role})
+        _change(request, person, "person.role", lambda: people.set_role(person.id, role), {"role": role})
     if disabled is not None:
         action = "person.disable" if disabled else "person.enable"
-        _changed(request, person, action, lambda: people.disable(person.id, disabled))
-    return _named(request, name)
+        _change(request, person, action, lambda: people.disable(person.id, disabled))
+    return _person_named(request, name)
 
 
 @router.post("/people/{name}/password", summary="Another password; sessions, tokens end", dependencies=ADMINISTER, responses=describe(404))
 def password(request: Request, name: str) -> PasswordOut:
     _check_session(request)
-    person, made = _named(request, name), random_password()
-    _changed(request, person, "person.password", lambda: accounts_of(request).people.set_password(person.id, made))
+    person, made = _person_named(request, name), random_password()
+    _change(request, person, "person.password", lambda: accounts_of(request).people.set_password(person.id, made))
     return fill(PasswordOut, person, password=made)
 
 
 @router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=describe(404, 409))
 def remove(request: Request, name: str) -> None:
-    person = _named(request, name)
-    _changed(request, person, "person.remove", lambda: accounts_of(request).people.remove(person.id))
+    person = _person_named(request, name)
+    _change(request, person, "person.remove", lambda: accounts_of(request).people.remove(person.id))
 
 
 @router.get("/audit", summary="Who changed what, the newest first", dependencies=ADMINISTER, responses=describe(400))
@@ -118,22 +118,22 @@ def audit(
     cursor: Cursor = None,
 ) -> Page[Entry]:
     since = Visit(request).portal.now() - timedelta(days=days) if days else None
-    before = (place_of(cursor, int) or (None,))[0]
+    before = (parse_cursor(cursor, int) or (None,))[0]
     found = accounts_of(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
     return Page(items=found, next=cursor_of(found[-1].seq) if len(found) == limit else None)
 
 
-def _named(request: Request, name: str) -> Person:
+def _person_named(request: Request, name: str) -> Person:
     return or_404(accounts_of(request).people.named(name), "nobody", "Nobody has this name.")
 
 
-def _changed(request: Request, person: Person, action: str, change: Callable[[], None], details: dict[str, Any] | None = None) -> None:
+def _change(request: Request, person: Person, action: str, change: Callable[[], None], details: dict[str, Any] | None = None) -> None:
     try:
         change()
     except AccountError as error:
-        raise _refused(error) from error
-    log(request, action, person.name, details)
+        raise _refusal(error) from error
+    log_change(request, action, person.name, details)
 
 
-def _refused(error: AccountError) -> ApiError:
+def _refusal(error: AccountError) -> ApiError:
     return ApiError(409 if error.code in ("taken", "last") else 422, error.code, f"{str(error)[:1].upper()}{str(error)[1:]}.")

@@ -1,4 +1,4 @@
-"""What is published elsewhere: the queue, trying again, publishing anew, taking back, dry runs."""
+"""Publishing to other systems: the queue, retries, publishing again, withdrawal, dry runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
-from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, log
+from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, log_change
 from newsportal.portal.api.paging import Limit
 from newsportal.portal.context import ThisPortal
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
@@ -78,7 +78,7 @@ def entries(
 @router.post("/publishing/again", summary="Try again what failed", dependencies=EDIT)
 def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
     number = portal.store.outbox.again(sent.target, sent.articles, now=portal.now())
-    log(request, "publishing.again", "", {"target": sent.target, "articles": number})
+    log_change(request, "publishing.again", "", {"target": sent.target, "articles": number})
     return AgainOut(articles=number)
 
 
@@ -87,9 +87,9 @@ def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
     responses=describe(404),
 )  # fmt: skip
 def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
-    """The next publisher does it."""
+    """The next publisher run does it."""
     ask_for(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
-    log(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
+    log_change(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
     return entries(portal, sent.target, None, sent.article, 1)[0]
 
 

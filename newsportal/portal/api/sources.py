@@ -1,4 +1,4 @@
-"""Sources: list, look, change (several at once, too), try, visit, what stands behind an address, and feeds from another reader's list."""
+"""Sources: list, read, change (several at once, too), test and visit them; detect sources at URLs; import feeds from an OPML file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
 from newsportal.portal.access import EDIT, WATCH, ApiError, api_error_for, describe, may
-from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of, written
+from newsportal.portal.api.paging import Cursor, Limit, Page, change_sources, cursor_of, fill, parse_cursor, write_sources
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
-from newsportal.portal.desk.source_trials import begin_look, crawls, end_look, look_of, visit_now
-from newsportal.portal.desk.sources import SORTS, Filter, Sort, addresses
-from newsportal.portal.desk.sources_yaml import config_of, entry, path_of, restored
+from newsportal.portal.desk.source_trials import begin_look, end_look, is_crawling, look_of, visit_now
+from newsportal.portal.desk.sources import SORTS, Filter, Sort, source_urls
+from newsportal.portal.desk.sources_yaml import config_of, path_of, restore_version, source_entry
 from newsportal.portal.desk.trial_runner import Look, TooMany
 from newsportal.portal.request_body import Refused, streamed
 from newsportal.services.accounts import Right
@@ -87,7 +87,7 @@ class Addresses(BaseModel):
 
 
 class LookAnswer(BaseModel):
-    """A look at other sites, which takes its time: ask again until it is done."""
+    """A background check of other sites; poll it until it is done."""
 
     id: str
     done: bool
@@ -117,11 +117,11 @@ def sources(
 ) -> Page[SourceRow]:
     portal, asked = Visit(request).portal, Filter(q, state, kind)
     found = sorted((one for one in portal.health() if asked.fits(one, portal)), key=SORTS[sort])
-    (start,) = place_of(cursor, int) or (0,)
+    (start,) = parse_cursor(cursor, int) or (0,)
     rows = [
         fill(
             SourceRow, one.source, state=one.health.state, code=(reason := one.health.reason()).code, reason=str(reason),
-            address=addresses(portal.by_key.get(one.source.key)), last_success=one.health.figures.last_success, new_entries=sum(one.days),
+            address=source_urls(portal.by_key.get(one.source.key)), last_success=one.health.figures.last_success, new_entries=sum(one.days),
         )
         for one in found[start : start + limit]
     ]  # fmt: skip
@@ -132,26 +132,26 @@ def sources(
 def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[Any]:
     known, portal = config_of(request), Visit(request).portal
     chosen = list(visited(known))
-    (start,) = place_of(cursor, int) or (0,)
+    (start,) = parse_cursor(cursor, int) or (0,)
     rows = timetable(known, portal.store, chosen[start : start + limit], portal.now().astimezone(portal.site.zone))
     return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(chosen) else None)
 
 
 @router.post("/sources", status_code=201, summary="Add a source to sources.yaml", dependencies=EDIT, responses=describe(409))
 def create(request: Request, new: NewSource) -> Written:
-    _allowed(request, new.values, {})
+    _check_variables(request, new.values, {})
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
     key = f"{family}:{name_of(new.kind, new.values)}"
-    done = changed(request, append_entry(new.kind, new.values), "source.add", key, new.values)
+    done = change_sources(request, append_entry(new.kind, new.values), "source.add", key, new.values)
     return Written(key=key, file=path_of(request).name, changed=done)
 
 
 @router.post("/sources/propose", status_code=202, summary="Look what stands behind addresses", dependencies=EDIT, responses=describe(429))
 def propose(request: Request, asked: Addresses) -> LookAnswer:
-    """Answers at once; what was found stands at `/looks/{id}` once it is done."""
+    """Returns at once; the results are at `/looks/{id}` when it is done."""
     known = config_of(request)
     about = {"what": "new", "addresses": " ".join(asked.addresses)}
-    return _begun(
+    return _begin_look(
         request, about, lambda tell: look_at_addresses(asked.addresses, known, tell, kind=asked.kind, everything=asked.everything)
     )
 
@@ -161,7 +161,7 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
     path = path_of(request).resolve()
     try:
         version = earlier(path, steps)
-        undone = restored(request, version, None, "sources.undo")
+        undone = restore_version(request, version, None, "sources.undo")
     except OtherKeys as error:
         raise ApiError(403, "not-allowed", f"{str(error)[:1].upper()}{str(error)[1:]}.", "Ask an administrator to go back.") from error
     except (NoVersion, SourcesError, EditConflict) as error:
@@ -171,31 +171,31 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
 
 @router.get("/sources/{key}", summary="One source as it is written", dependencies=EDIT)
 def one(request: Request, key: str) -> SourceWhole:
-    found = entry(request, key)
+    found = source_entry(request, key)
     return SourceWhole(key=found.source.key, kind=cast(Kind, found.kind), values=found.written, seen=entry_digest(found.written))
 
 
 @router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=describe(409))
 def change(request: Request, key: str, told: Changes) -> Written:
-    found = entry(request, key)
-    _allowed(request, told.values, found.written)
-    done = changed(request, set_entry(found.kind, found.source.name, told.values, told.seen), "source.change", key, told.values)
+    found = source_entry(request, key)
+    _check_variables(request, told.values, found.written)
+    done = change_sources(request, set_entry(found.kind, found.source.name, told.values, told.seen), "source.change", key, told.values)
     name = name_of(found.kind, {**found.written, **told.values})
     return Written(key=f"{found.source.family}:{name}", file=path_of(request).name, changed=done)
 
 
 @router.delete("/sources/{key}", summary="Take a source out of sources.yaml; its articles stay", dependencies=EDIT)
 def delete(request: Request, key: str) -> Written:
-    found = entry(request, key)
-    done = changed(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
+    found = source_entry(request, key)
+    done = change_sources(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
     return Written(key=key, file=path_of(request).name, changed=done)
 
 
 @router.put("/sources/{key}/enabled", summary="Switch a source on or off", dependencies=EDIT)
 def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> Written:
-    found = entry(request, key)
+    found = source_entry(request, key)
     change = set_entry(found.kind, found.source.name, {"enabled": None if enabled else False})
-    done = changed(request, change, "source.enable" if enabled else "source.disable", key, {})
+    done = change_sources(request, change, "source.enable" if enabled else "source.disable", key, {})
     return Written(key=key, file=path_of(request).name, changed=done)
 
 
@@ -203,36 +203,36 @@ def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)
 def visit(request: Request, key: str) -> Due:
     if (due := visit_now(request, key)) is None:
         raise ApiError(409, "switched-off", "The source is switched off.", "Switch it on first.")
-    return Due(key=key, due=due, crawls=crawls(Visit(request).portal))
+    return Due(key=key, due=due, crawls=is_crawling(Visit(request).portal))
 
 
 @router.post(
     "/sources/{key}/test", status_code=202, summary="Try a source: one list page, one article", dependencies=EDIT, responses=describe(429)
 )
 def test(request: Request, key: str) -> LookAnswer:
-    """Answers at once; what was found stands at `/looks/{id}` once it is done."""
+    """Returns at once; the results are at `/looks/{id}` when it is done."""
     known = config_of(request)
-    entry(request, key)
-    return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known))
+    source_entry(request, key)
+    return _begin_look(request, {"what": "test", "key": key}, lambda tell: tried(key, known))
 
 
 @router.get("/looks/{id}", summary="How a look at other sites goes on", dependencies=EDIT)
 def look(request: Request, id: str) -> LookAnswer:
-    return _answer(look_of(request, id))
+    return _look_answer(look_of(request, id))
 
 
 @router.delete("/looks/{id}", summary="Forget a look at other sites", status_code=204, dependencies=EDIT)
 def forgotten(request: Request, id: str) -> None:
-    """What it does at the moment comes to its end, and nobody is told."""
+    """The request in progress is completed and its result dropped."""
     end_look(request, id)
 
 
-def _begun(request: Request, about: dict[str, Any], work: Any) -> LookAnswer:
+def _begin_look(request: Request, about: dict[str, Any], work: Any) -> LookAnswer:
     with api_error_for(TooMany, status=429, code="too-many", remedy="Wait a minute."):
-        return _answer(begin_look(request, about, work))
+        return _look_answer(begin_look(request, about, work))
 
 
-def _answer(found: Look) -> LookAnswer:
+def _look_answer(found: Look) -> LookAnswer:
     results = None
     if found.done and found.error is None:
         if found.about["what"] == "new":
@@ -241,7 +241,7 @@ def _answer(found: Look) -> LookAnswer:
                     "address": mask(one.url),
                     "error": mask(str(one.error)) if one.error else None,
                     "there": one.there,
-                    "sources": [_choice(choice) for choice in one.choices],
+                    "sources": [_choice_values(choice) for choice in one.choices],
                 }
                 for one in found.found
             ]
@@ -251,7 +251,7 @@ def _answer(found: Look) -> LookAnswer:
     return LookAnswer(id=found.id, done=found.done, steps=steps, error=error, found=results)
 
 
-def _choice(one: Choice) -> dict[str, Any]:
+def _choice_values(one: Choice) -> dict[str, Any]:
     told = {"kind": one.kind, "values": one.values, "best": one.best}
     if one.proposal is None:
         return told
@@ -260,8 +260,8 @@ def _choice(one: Choice) -> dict[str, Any]:
     return told | {"entries": one.proposal.entries, "newest": newest, "per_day": one.proposal.per_day, "titles": titles}
 
 
-def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Raises ``ApiError`` for environment variables that an editor names."""
+def _check_variables(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+    """Raise ``ApiError`` if an editor names environment variables."""
     named = new_variables(values, before)
     if named and not may(request, Right.ADMINISTER):
         raise ApiError(
@@ -291,12 +291,12 @@ def many(request: Request, told: Many) -> ManyWritten:
     chosen = [known[key] for key in dict.fromkeys(told.keys)]
     change = change_many(told.do, chosen, told.interval)
     details = {"sources": told.keys, "interval": told.interval}
-    done = changed(request, change, f"sources.{told.do}", ", ".join(told.keys)[:500], details)
+    done = change_sources(request, change, f"sources.{told.do}", ", ".join(told.keys)[:500], details)
     return ManyWritten(number=len(chosen), file=path_of(request).name, changed=done)
 
 
 class BroughtFeeds(BaseModel):
-    """``there``: addresses that were there already, with the source's key; ``bad``: those that cannot be taken, with the reason."""
+    """``there``: URLs of existing sources, with the source's key; ``bad``: rejected URLs, with the reason."""
 
     added: list[dict[str, Any]]
     there: dict[str, str]
@@ -314,17 +314,17 @@ async def opml(
     enabled: Annotated[bool, Query(description="False: they are written switched off.")] = True,
     dry_run: Annotated[bool, Query(description="Only tell what would be added.")] = False,
 ) -> BroughtFeeds:
-    """The body is the file, as `text/x-opml` or `application/xml`. Feeds that are there already stay as they are."""
+    """The body is the file, as `text/x-opml` or `application/xml`. Existing feeds are not changed."""
     try:
         body = await streamed(request, MAX_BYTES)
     except (ClientDisconnect, Refused) as error:
         raise ApiError(413, "too-large", "It is too large, or broke off.") from error
     if body is None:
         raise ApiError(413, "too-large", f"At most {MAX_BYTES} bytes may be sent.", "Split the list.")
-    return await run_in_threadpool(_brought, request, body, category, enabled, dry_run)
+    return await run_in_threadpool(_import_feeds, request, body, category, enabled, dry_run)
 
 
-def _brought(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> BroughtFeeds:
+def _import_feeds(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> BroughtFeeds:
     known = config_of(request)
     with api_error_for(BadOpml, status=422, code="no-opml"):
         plan = planned(read(body).feeds, known, category, enabled=enabled)
@@ -332,6 +332,6 @@ def _brought(request: Request, body: bytes, category: str | None, enabled: bool,
     done = False
     if new and not dry_run:
         details = {"number": len(new), "sources": [values for _kind, values in new[:100]]}
-        done = written(request, lambda path: write_entries(path, new), "source.add", f"{len(new)} feeds", details)
+        done = write_sources(request, lambda path: write_entries(path, new), "source.add", f"{len(new)} feeds", details)
     there, bad = ({mask(url): str(said) for url, said in pairs} for pairs in (plan.there, plan.bad))
     return BroughtFeeds(added=[values for _kind, values in new], there=there, bad=bad, changed=done)

@@ -1,4 +1,4 @@
-"""Topics, stories, articles and search: what readers see, without the pages around it. Hidden articles are there for editors alone."""
+"""Topics, stories, articles and search, as readers see them. Hidden articles are visible to editors only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import AliasPath, AwareDatetime, BaseModel, Field, model_validator
 
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.portal.access import ApiError, describe, may, or_404
-from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, etag_response, parse_cursor
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.reading.assistant import visible
 from newsportal.portal.reading.compilations import briefing_of, day_of, topic_of
@@ -40,7 +40,7 @@ class Picture(BaseModel):
 
 
 class ArticleOut(BaseModel):
-    """An article; its text only where one is asked for."""
+    """An article; single articles also have their text."""
 
     id: str
     story_id: str
@@ -69,7 +69,7 @@ class ArticleWhole(ArticleOut):
 
     @model_validator(mode="after")
     def _sanitise(self) -> ArticleWhole:
-        self.html = self.html and sanitise(self.html, self.url)  # whatever program filled the store
+        self.html = self.html and sanitise(self.html, self.url)  # the store may have been filled by another program
         return self
 
 
@@ -149,15 +149,15 @@ def stories(
     limit: Limit = LIMIT,
     cursor: Cursor = None,
 ) -> Response:
-    """Every filter narrows. A cursor that is none begins at the front."""
+    """Filters are combined with AND. An invalid cursor returns the first page."""
     which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
     page = portal.store.stories(which)
-    return tagged(request, Page[StoryOut], {"items": page.stories, "next": page.next})
+    return etag_response(request, Page[StoryOut], {"items": page.stories, "next": page.next})
 
 
 @router.get("/briefing", summary="The events of a day that matter, in sentences of their articles", responses=describe(404, 429))
 def briefing(visit: Here, day: date | None = None, topic: Filter = None) -> BriefingOut:
-    """Of the last 24 hours by default. What was told the day before is not told again."""
+    """The last 24 hours by default. Facts reported the day before are not repeated."""
     now = visit.clock.now
     since, until = day_range(day_of(visit, str(day)), visit.portal.site.zone) if day else (now - DAY, now)
     return BriefingOut.model_validate(as_dict(briefing_of(visit, since, until, topic_of(visit))))
@@ -175,23 +175,23 @@ def photos(
     cursor: Cursor = None,
 ) -> Response:
     wall = portal.store.galleries.wall(WallFilter(topic, category, source, order, cursor, limit))
-    return tagged(request, Page[PhotoStory], {"items": wall.stories, "next": wall.next})
+    return etag_response(request, Page[PhotoStory], {"items": wall.stories, "next": wall.next})
 
 
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=describe(404))
 def story(request: Request, portal: ThisPortal, id: str) -> Response:
     found, gone = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
-    return tagged(request, StoryWhole, or_404(found, "no-story", gone, "Ask for the article by its id."))
+    return etag_response(request, StoryWhole, or_404(found, "no-story", gone, "Ask for the article by its id."))
 
 
 @router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=describe(404))
 def article(visit: Here, id: str) -> Response:
-    return tagged(visit.request, ArticleWhole, article_of(visit, id))
+    return etag_response(visit.request, ArticleWhole, article_of(visit, id))
 
 
 @router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=describe(404))
 def revisions(visit: Here, id: str) -> Response:
-    return tagged(visit.request, Revisions, {"items": visit.portal.store.revisions(article_of(visit, id).id)})
+    return etag_response(visit.request, Revisions, {"items": visit.portal.store.revisions(article_of(visit, id).id)})
 
 
 def article_of(visit: Visit, id: str) -> StoredArticle:
@@ -200,7 +200,7 @@ def article_of(visit: Visit, id: str) -> StoredArticle:
 
 search_router = APIRouter(tags=["Search"])
 
-LAST = MAX_PAGES * PAGE  # so many hits can be paged through; who wants more narrows the search
+LAST = MAX_PAGES * PAGE  # limit of paging through hits; beyond it, narrow the search
 MAX_TYPED = 200
 
 
@@ -249,14 +249,14 @@ def search(
     limit: Limit = PAGE,
     cursor: Cursor = None,
 ) -> Response:
-    offset = (place_of(cursor, int) or (0,))[0]
+    offset = (parse_cursor(cursor, int) or (0,))[0]
     if not 0 <= offset <= LAST:
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, Visit(request).clock.zone)
     results = search_index(portal, _index(request), query)
     found, reached = SearchResults.model_validate(results, from_attributes=True), offset + limit
     found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None
-    return tagged(request, SearchResults, found)
+    return etag_response(request, SearchResults, found)
 
 
 @search_router.get("/search/suggestions", summary="What may be meant by a word that is being typed")

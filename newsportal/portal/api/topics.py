@@ -1,4 +1,4 @@
-"""Topics: what they are, what their words would find, and stored articles following them."""
+"""Topics: their settings, a preview of what their words find, and the assignment of stored articles."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from fastapi import APIRouter, Body, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.classify.topics import rule
-from newsportal.portal.access import EDIT, ApiError, describe, log, or_404
-from newsportal.portal.api.paging import changed
+from newsportal.portal.access import EDIT, ApiError, describe, log_change, or_404
+from newsportal.portal.api.paging import change_sources
 from newsportal.portal.context import ThisPortal
-from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
+from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.local import Busy
@@ -95,8 +95,8 @@ class JobOut(BaseModel):
 
 @router.get("/topics/settings", summary="The topics as sources.yaml has them")
 def listed(request: Request) -> list[TopicOut]:
-    stamp, known = _read(request)
-    return [_out(topic, stamp) for topic in known.topics]
+    stamp, known = _read_sources(request)
+    return [_topic_out(topic, stamp) for topic in known.topics]
 
 
 @router.post("/topics/preview", summary="What words would find among the stories of the last days", response_model=PreviewOut)
@@ -107,31 +107,31 @@ def previewed(portal: ThisPortal, asked: PreviewIn) -> Preview:
 
 @router.put("/topics/settings/{name}", summary="Write a topic, a new one or another form of one", responses=describe(404, 409))
 def written(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
-    """``name`` is what it is called now; a new topic has the same name in both places."""
-    _, known = _read(request)
+    """``name`` is the current name; a new topic has the same name in both places."""
+    _, known = _read_sources(request)
     before = name if known.topic(name) else None
     if before is None and topic.name.strip() != name:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
     details = {"before": before, "any": topic.any}
-    changed(request, put(topic.draft(), before), "topic.change" if before else "topic.add", topic.name.strip(), details, digest)
-    stamp, known = _read(request)
+    change_sources(request, put(topic.draft(), before), "topic.change" if before else "topic.add", topic.name.strip(), details, digest)
+    stamp, known = _read_sources(request)
     made = known.topic(topic.name.strip())
     assert made is not None
-    return _out(made, stamp)
+    return _topic_out(made, stamp)
 
 
 @router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=describe(404, 409))
 def moved(request: Request, name: str, to: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
-    """Answers the names in their order."""
+    """Returns the names in their order."""
     _check_topic(request, name)
-    changed(request, move(name, -1 if to == "up" else 1), "topic.move", name, {})
-    return [topic.name for topic in _read(request)[1].topics]
+    change_sources(request, move(name, -1 if to == "up" else 1), "topic.move", name, {})
+    return [topic.name for topic in _read_sources(request)[1].topics]
 
 
 @router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=describe(404, 409))
 def deleted(request: Request, name: str, digest: str | None = None) -> None:
     _check_topic(request, name)
-    changed(request, delete(name), "topic.delete", name, {}, digest)
+    change_sources(request, delete(name), "topic.delete", name, {}, digest)
 
 
 @router.post(
@@ -140,7 +140,7 @@ def deleted(request: Request, name: str, digest: str | None = None) -> None:
 def assigned(request: Request, asked: AssignIn) -> Job:
     if asked.topic is not None:
         _check_topic(request, asked.topic)
-    return begun(request, "assign", asked.topic or asked.gone or "", assigning(str(asked.days), asked.topic, asked.gone))
+    return begin_api_job(request, "assign", asked.topic or asked.gone or "", assign_command(str(asked.days), asked.topic, asked.gone))
 
 
 @router.get("/jobs/{id}", summary="How far a job is", response_model=JobOut, responses=describe(404))
@@ -152,27 +152,27 @@ def job(request: Request, id: str) -> Job:
 def ended(request: Request, id: str) -> None:
     if not jobs_of(request).cancel(id):
         raise ApiError(404, "no-job", "There is no such job, or it has ended.")
-    log(request, "job.cancel", id)
+    log_change(request, "job.cancel", id)
 
 
-def begun(request: Request, kind: str, thing: str, words: list[str]) -> Job:
-    _read(request)
+def begin_api_job(request: Request, kind: str, thing: str, words: list[str]) -> Job:
+    _read_sources(request)
     try:
         return begin_job(request, kind, thing, words)
     except Busy as error:
         raise ApiError(409, "busy", "Another job runs; one runs at a time.", f"Wait for it, or end it: {error.running.id}") from error
 
 
-def _read(request: Request) -> tuple[str, Sources]:
+def _read_sources(request: Request) -> tuple[str, Sources]:
     path = or_404(config_of(request).path, "no-file", "This portal was started without a sources.yaml of its own.")
     return digest(path), load(path)
 
 
 def _check_topic(request: Request, name: str) -> None:
-    or_404(_read(request)[1].topic(name), "no-topic", f"sources.yaml has no topic {name!r}.")
+    or_404(_read_sources(request)[1].topic(name), "no-topic", f"sources.yaml has no topic {name!r}.")
 
 
-def _out(topic: Topic, stamp: str) -> TopicOut:
+def _topic_out(topic: Topic, stamp: str) -> TopicOut:
     words, pages = topic.keywords, set(topic.breadth.by_hour)
     return TopicOut(
         name=topic.name, any=list(words.any), must=list(words.must), never=list(words.not_), query=list(topic.query),

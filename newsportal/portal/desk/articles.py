@@ -1,4 +1,4 @@
-"""``/articles``: editors choose articles by what may need work and change many at once; or one: its place, category and story."""
+"""``/articles``: editors filter articles that may need work and change many at once; or one: its visibility, category and story."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.errors import StoreError
 from newsportal.portal.access import EDIT, or_404
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.desk.article_changes import WAYS, Version, change, editor, judge, page_of, take_back
+from newsportal.portal.desk.article_changes import BULK_CHANGES, Version, article_path, change_many, editor, set_category, undo_change
 from newsportal.portal.language import _
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, notify, redirect_with, render
@@ -28,9 +28,9 @@ from newsportal.store.results import StoredArticle
 router = APIRouter(dependencies=EDIT)
 
 PAGE: Final = 50
-MOST_NAMES: Final = 500  # sources that the field offers while one types: some 20 kB
-MOST_FOUND: Final = 500  # articles that words are looked up for: what is older is asked for by time
-SHORT: Final = 100  # characters; a shorter text is a flash, or an extraction that went wrong
+MAX_NAMES: Final = 500  # sources that the field suggests: some 20 kB
+MAX_HITS: Final = 500  # articles found by words; older ones are found by date
+SHORT: Final = 100  # characters; a shorter text is a news flash, or a failed extraction
 UNSURE: Final = 0.6  # scores of classifiers below this are worth a look. Chosen
 
 FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
@@ -43,7 +43,7 @@ FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
     "undated": (_("Without a date"), ArticleFilter(undated=True, hidden=False)),
 }  # ``?show=`` -> name and filter
 
-ASSIGNERS: Final = ("source", "lexicon", "model ")  # whose category an editor may put back in place of his own
+ASSIGNERS: Final = ("source", "lexicon", "model ")  # category assigners to which an editor may reset a category
 
 
 @router.get("/articles")
@@ -53,40 +53,40 @@ def article_list(visit: Here) -> Response:
 
 @router.get("/corrections")
 def corrections(visit: Here) -> Response:
-    """The categories that editors chose: what classifiers are trained anew from."""
+    """The categories that editors chose: classifiers are retrained on them."""
     return _page(visit, "judged")
 
 
 @router.post("/articles")
 def many(request: Request, visit: Here, sent: Form) -> Response:
-    """``article`` (each), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
+    """Change many. Fields: ``article`` (several), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
     ids = list(dict.fromkeys(sent.getlist("article")))[:PAGE]
     do, back = sent.get("do", ""), safe_next(sent.get("next")) if sent.get("next") else "/articles"
     if not ids:
         return notify(request, back, _("No article was chosen."))
-    if do not in WAYS:
+    if do not in BULK_CHANGES:
         raise HTTPException(422)
     if do == "topic" and sent.get("topic") not in visit.portal.topics():
         return notify(request, back, _("Choose a topic that there is."))
-    done = change(visit, do, ids, sent)
+    done = change_many(visit, do, ids, sent)
     text = visit.say_number("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
     undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
     return redirect_with(request, back, text, undo=undo)
 
 
 @router.post("/articles/undo/{key}")
-def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
-    """Take back what was done to many; ``next``: where to go then."""
-    back, number = {**request.query_params, **sent}.get("next"), or_404(take_back(visit, key))
+def undo_many(request: Request, visit: Here, key: str, sent: Form) -> Response:
+    """Undo a change of many; ``next``: the path to return to."""
+    back, number = {**request.query_params, **sent}.get("next"), or_404(undo_change(visit, key))
     text = visit.say_number("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
     return redirect_with(request, safe_next(back) if back else "/articles", text)
 
 
 @router.post("/story/{story_id}/{article_id}/hide")
 def hide(request: Request, visit: Here, article: Version, sent: Form) -> Response:
-    """``reason``; ``whole``: all versions of the story."""
-    whole, here = bool(sent.get("whole")), page_of(article)
-    hidden = editor(visit).hide(_meant(visit, article, whole), sent.get("reason", ""))
+    """Fields: ``reason``; ``whole``: all versions of the story."""
+    whole, here = bool(sent.get("whole")), article_path(article)
+    hidden = editor(visit).hide(_version_ids(visit, article, whole), sent.get("reason", ""))
     message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
     return notify(request, here, message, undo=f"{here}/show{'?whole=1' if whole else ''}" if hidden else None)
 
@@ -94,23 +94,23 @@ def hide(request: Request, visit: Here, article: Version, sent: Form) -> Respons
 @router.post("/story/{story_id}/{article_id}/show")
 def show(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``whole``: all versions of the story."""
-    editor(visit).show(_meant(visit, article, bool({**sent, **request.query_params}.get("whole"))))
-    return notify(request, page_of(article), _("Readers can see it again."))
+    editor(visit).show(_version_ids(visit, article, bool({**sent, **request.query_params}.get("whole"))))
+    return notify(request, article_path(article), _("Readers can see it again."))
 
 
 @router.post("/story/{story_id}/{article_id}/category")
 def category(request: Request, visit: Here, article: Version, fields: Form) -> Response:
-    """``category``, empty for none. In the address also ``by``: an editor takes his word back."""
-    sent, here = {**request.query_params, **fields}, page_of(article)
+    """Fields: ``category``, empty for none. In the query also ``by``: undoes an editor's choice."""
+    sent, here = {**request.query_params, **fields}, article_path(article)
     by = sent.get("by", EDITOR)
     if by != EDITOR and not by.startswith(ASSIGNERS):
         raise HTTPException(422)
-    judge(visit, [article], sent.get("category", "").strip() or None, by)
+    set_category(visit, [article], sent.get("category", "").strip() or None, by)
     undo = urlencode({"category": article.category or "", "by": article.category_by or "lexicon"})
     return notify(request, here, _("The category was changed."), undo=f"{here}/category?{undo}" if by == EDITOR else None)
 
 
-def _meant(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:
+def _version_ids(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:
     story = visit.portal.store.story(article.story_id, hidden=True) if whole else None
     return [version.id for version in story.versions] if story is not None else [article.id]
 
@@ -121,32 +121,32 @@ def _page(visit: Visit, chosen: str | None = None) -> Response:
     names = all_called(visit.portal, visit.clock.words)
     values: dict[str, Any] = {name: visit.text(name) for name in ("category", "topic", "since", "until")}
     values |= {"source": key_of(visit.text("source"), names), "words": visit.text("words")}
-    page = visit.portal.store.pick(_narrowed(visit, FILTERS[show][1], values))
+    page = visit.portal.store.pick(_filtered(visit, FILTERS[show][1], values))
     path = "/corrections" if chosen else "/articles"
     more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
     links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
     return render(
         visit.request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
-        called=calling(visit.portal, visit.clock.words), names=list(names.values())[:MOST_NAMES],
+        called=calling(visit.portal, visit.clock.words), names=list(names.values())[:MAX_NAMES],
         categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
     )  # fmt: skip
 
 
-def _narrowed(visit: Visit, which: ArticleFilter, values: Mapping[str, str | None]) -> ArticleFilter:
-    """``which`` within what an editor asks for. Words are looked up in the index; without one they stand in the title as they are."""
+def _filtered(visit: Visit, which: ArticleFilter, values: Mapping[str, str | None]) -> ArticleFilter:
+    """Narrow ``which`` by the editor's filters. Words are searched in the index, or without one as a substring of the title."""
     zone, index, words = visit.portal.site.zone, visit.portal.index, values["words"]
-    since, until = (day_from(values[name], zone) for name in ("since", "until"))
+    since, until = (parse_day(values[name], zone) for name in ("since", "until"))
     found: dict[str, Any] = {"title": words}
     if words and index is not None:
-        hits = index.search(Query(words, since=since, until=until, sort="time", collapse=False, limit=MOST_FOUND, zone=zone)).hits
+        hits = index.search(Query(words, since=since, until=until, sort="time", collapse=False, limit=MAX_HITS, zone=zone)).hits
         found = {"ids": tuple(hit.id for hit in hits)}
     until = until + timedelta(days=1) if until else None
     narrowed: dict[str, Any] = {name: values[name] for name in ("source", "category", "topic")}
     return replace(which, **narrowed, **found, since=since, until=until, before=visit.text("before"), limit=PAGE)
 
 
-def day_from(text: str | None, zone: tzinfo) -> datetime | None:
-    """When a day of a date field begins; None for none."""
+def parse_day(text: str | None, zone: tzinfo) -> datetime | None:
+    """Return the start of the day in a date field; None if it is empty or invalid."""
     try:
         return datetime.combine(date.fromisoformat(text or ""), time(), zone)
     except ValueError:
@@ -155,13 +155,13 @@ def day_from(text: str | None, zone: tzinfo) -> datetime | None:
 
 @router.get("/story/{story_id}/{article_id}/fold")
 def fold_candidates(visit: Here, article: Version) -> Response:
-    """``?q=``: words of the story, its address or its id; without them the nearest stories."""
+    """Show stories for ``?q=`` (words of the story, its URL or its id); without it, the most similar ones."""
     return _fold_page(visit, article)
 
 
 @router.post("/story/{story_id}/{article_id}/fold")
 def fold_article(request: Request, visit: Here, article: Version, sent: Form) -> Response:
-    """``story`` in the form, or in the address (a link that takes something back)."""
+    """``story`` is a field of the form, or in the query of an undo link."""
     try:
         moved = editor(visit).fold(article.id, story_id_of(sent.get("story") or request.query_params.get("story", "")))
     except StoreError:
@@ -173,11 +173,11 @@ def fold_article(request: Request, visit: Here, article: Version, sent: Form) ->
 
 
 @router.post("/story/{story_id}/{article_id}/unfold")
-def take_out(request: Request, visit: Here, article: Version) -> Response:
+def unfold_article(request: Request, visit: Here, article: Version) -> Response:
     try:
         moved = editor(visit).unfold(article.id)
     except StoreError:
-        return notify(request, page_of(article), _("The article is a story of its own already."))
+        return notify(request, article_path(article), _("The article is a story of its own already."))
     undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"
     return notify(request, f"/story/{moved.story}", _("The article is a story of its own now."), undo=undo)
 
@@ -185,7 +185,7 @@ def take_out(request: Request, visit: Here, article: Version) -> Response:
 def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:
     asked, portal = visit.text("q") or "", visit.portal
     return render(
-        visit.request, "fold.html", 422 if wrong else 200, article=article, here=page_of(article), asked=asked,
+        visit.request, "fold.html", 422 if wrong else 200, article=article, here=article_path(article), asked=asked,
         candidates=candidates(portal.store, portal.index, article, asked or None), searched=portal.index is not None,
         wrong=wrong,
     )  # fmt: skip

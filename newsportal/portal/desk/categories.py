@@ -1,5 +1,5 @@
-"""``/categories``: the categories that articles may get, and the words of one's own that ``sources.yaml`` gives them. ``/methods``: how all
-articles are read, folded and recommended, where no source chooses otherwise."""
+"""``/categories``: the categories of articles, with additional words from ``sources.yaml``. ``/methods``: the default methods of
+extraction, folding and recommendation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import ADMINISTER, EDIT, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import EXTRACTOR, Field, Group
-from newsportal.portal.desk.source_fields import values_of as form_values
-from newsportal.portal.desk.source_form import MEANWHILE, NONE, Mistakes, field_view, mistakes_of
-from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, status_of, write
+from newsportal.portal.desk.source_fields import parse_form as form_values
+from newsportal.portal.desk.source_form import CHANGED_MEANWHILE, NONE, FormErrors, field_view, form_errors
+from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, apply_change, config_of, failure_of, path_of, status_of, write
 from newsportal.portal.language import _
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
@@ -33,7 +33,7 @@ router = APIRouter(dependencies=EDIT)
 NAME: Final = Field(
     "name", _("Name of the category"), "text", _("Sources that name it follow its new name; stored articles keep the old one."), needed=True
 )
-OWN: Final = (
+COMMON_FIELDS: Final = (
     Field("words", _("Strong words"), "lines", _("One a line, or with commas; of two characters or more.")),
     Field("hints", _("Weak words"), "lines", _("Several of them together decide.")),
     Field("enabled", _("In use"), "switch", _("Otherwise the lexicon gives it to no article."), usual=True),
@@ -59,25 +59,25 @@ def add(request: Request, fields: Form) -> Response:
 
 @router.get("/categories/{name}/edit")
 def category(request: Request, name: str) -> Response:
-    return _form(request, _category_of(request, name), _entry(request, name) or {"name": name})
+    return _form(request, _find_category(request, name), _entry(request, name) or {"name": name})
 
 
 @router.post("/categories/{name}/edit")
 def save(request: Request, name: str, fields: Form) -> Response:
-    return _save(request, _category_of(request, name), fields)
+    return _save(request, _find_category(request, name), fields)
 
 
 @router.post("/categories/{name}/drop")
-def take_out(request: Request, name: str, fields: Form) -> Response:
-    """One that comes with newsportal is as it came, one of one's own is gone."""
-    found = _category_of(request, name)
+def delete_category(request: Request, name: str, fields: Form) -> Response:
+    """Reset a built-in category, or delete one of your own."""
+    found = _find_category(request, name)
     text = _("The category %(name)s was removed; stored articles keep it.") if found.packaged is None else _("%(name)s is as it came.")
     change = drop(name, fields.get("seen") or None)
-    return apply(request, change, "category.delete", name, "/categories", text, _entry(request, name), name=name)
+    return apply_change(request, change, "category.delete", name, "/categories", text, _entry(request, name), name=name)
 
 
 def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response:
-    """Write a category. One that comes with newsportal keeps its name: under another one it would be two."""
+    """Save a category. A built-in one keeps its name, because another name would create a second category."""
     name = found.name if found is not None and found.packaged is not None else fields.get("name", "").strip()
     values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
     former = found.name if found is not None and found.configured is not None else None
@@ -87,32 +87,32 @@ def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response
     try:
         undo = write(request, lambda path: edit(path, change), "category.change" if found else "category.add", name, values)
     except (NewsportalError, OSError) as error:
-        return _form(request, found, values, _mistakes(request, error, place, found), status_of(error))
+        return _form(request, found, values, _form_errors(request, error, place, found), status_of(error))
     return notify(request, "/categories", _("The category %(name)s was saved."), name=name, undo=undo)
 
 
-def _mistakes(request: Request, error: Exception, place: int, found: CategoryRow | None) -> Mistakes:
+def _form_errors(request: Request, error: Exception, place: int, found: CategoryRow | None) -> FormErrors:
     if isinstance(error, NameTaken):
-        return Mistakes({"name": Visit(request).say("There is a category of this name already.")})
-    made = mistakes_of(request, error, LIST, place, _entry(request, found.name) if found is not None else None)
+        return FormErrors({"name": Visit(request).say("There is a category of this name already.")})
+    made = form_errors(request, error, LIST, place, _entry(request, found.name) if found is not None else None)
     return replace(made, fields={"name" if key == LIST else key: text for key, text in made.fields.items()})
 
 
-def _form(request: Request, found: CategoryRow | None, values: Mapping[str, Any], mistakes: Mistakes = NONE, status: int = 200) -> Response:
-    asked: Sequence[Field] = OWN if found is not None and found.packaged is not None else (NAME, *OWN)
-    seen = mistakes.now if mistakes.now is not None else _entry(request, found.name) if found is not None else None
+def _form(request: Request, found: CategoryRow | None, values: Mapping[str, Any], errors: FormErrors = NONE, status: int = 200) -> Response:
+    asked: Sequence[Field] = COMMON_FIELDS if found is not None and found.packaged is not None else (NAME, *COMMON_FIELDS)
+    seen = errors.now if errors.now is not None else _entry(request, found.name) if found is not None else None
     return render(
-        request, "category.html", status, found=found, fields=[field_view(field, values, mistakes) for field in asked],
-        others=mistakes.others, faults=len(mistakes.fields), seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
+        request, "category.html", status, found=found, fields=[field_view(field, values, errors) for field in asked],
+        others=errors.others, faults=len(errors.fields), seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
     )  # fmt: skip
 
 
-def _category_of(request: Request, name: str) -> CategoryRow:
+def _find_category(request: Request, name: str) -> CategoryRow:
     return or_404(next((one for one in list_categories(config_of(request).categories) if one.name == name), None))
 
 
 def _entry(request: Request, name: str) -> dict[str, Any] | None:
-    """What the file says of the category."""
+    """Return the category's entry in ``sources.yaml``."""
     found = entry_of(path_of(request).read_bytes(), LIST, name)
     return found[1] if found else None
 
@@ -161,22 +161,22 @@ def save_methods(request: Request, fields: Form) -> Response:
         found = {problem.key: worded(problem, visit.clock.words) for problem in error.problems}
         here = {key if key in known else f"{key}.method": text for key, text in found.items() if key.partition(".")[0] in KEYS}
         others = [f"{key}: {text}" for key, text in found.items() if key.partition(".")[0] not in KEYS]
-        return _methods_form(request, values, Mistakes(here, others), 422)
+        return _methods_form(request, values, FormErrors(here, others), 422)
     except EntryChanged:
-        return _methods_form(request, values, Mistakes({}, (visit.say(MEANWHILE),), _written(request)), 409)
-    except NOT_WRITTEN as error:
-        return _methods_form(request, values, Mistakes({}, (failure_of(request, error),)), 503)
+        return _methods_form(request, values, FormErrors({}, (visit.say(CHANGED_MEANWHILE),), _written(request)), 409)
+    except WRITE_ERRORS as error:
+        return _methods_form(request, values, FormErrors({}, (failure_of(request, error),)), 503)
     text = _("The methods were saved; they count from the next visit.") if undo else _("It was the same as before.")
     return notify(request, "/methods", text, undo=undo)
 
 
 def _written(request: Request) -> Mapping[str, Any]:
-    """The keys of the form as they stand in the file."""
+    """Return the form's keys as they are in the file."""
     content = read(path_of(request).read_bytes()).value
     return {key: content[key] for key in KEYS if content.get(key) is not None} if isinstance(content, dict) else {}
 
 
-def _methods_form(request: Request, values: Mapping[str, Any], mistakes: Mistakes = NONE, status: int = 200) -> Response:
+def _methods_form(request: Request, values: Mapping[str, Any], mistakes: FormErrors = NONE, status: int = 200) -> Response:
     groups = [(name, [field_view(field, values, mistakes) for field in fields]) for name, fields in FORM]
     return render(
         request, "methods.html", status, groups=groups, others=mistakes.others, faults=len(mistakes.fields),

@@ -1,4 +1,4 @@
-"""``/corpora``: labelled texts that classifiers learn from; ``/models``: what was trained on them, how good it is, what is in use."""
+"""``/corpora``: labelled texts for training classifiers; ``/models``: the trained versions, their quality, and which one is in use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.measure import Report, matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import EDIT, api_error_for, log, or_404
+from newsportal.portal.access import EDIT, api_error_for, log_change, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
@@ -36,8 +36,8 @@ from newsportal.store.store import Store
 
 router = APIRouter(dependencies=EDIT)
 
-SHOWN: Final = 30  # documents of a page
-LAST: Final = 200  # pages of a list: a store reads all before one
+SHOWN: Final = 30  # documents per page
+MAX_PAGES: Final = 200  # pages of a list: a store reads all those before one
 ENCODINGS: Final = (UTF8, "gb18030", "big5", "utf-16")
 
 JOBS: Final = ("gather", "train", "retrain")
@@ -58,10 +58,10 @@ def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status
 
 @router.post("/corpora/upload")
 async def upload(request: Request) -> Response:
-    """A file of labelled texts: it lies on disk while it comes, and is taken whole or not at all."""
+    """Import a file of labelled texts: streamed to the disk, then imported completely or not at all."""
     try:
         async with request.form(max_files=1, max_fields=10) as sent:
-            return await run_in_threadpool(_taken, request, sent)
+            return await run_in_threadpool(_import_file, request, sent)
     except (ClientDisconnect, Refused):
         text = Visit(request).say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_FILE >> 20)
         return await run_in_threadpool(_list, request, (text,), "", 413)
@@ -69,7 +69,7 @@ async def upload(request: Request) -> Response:
         raise HTTPException(400) from None
 
 
-def _taken(request: Request, sent: FormData) -> Response:
+def _import_file(request: Request, sent: FormData) -> Response:
     visit = Visit(request)
     file, name, encoding = sent.get("file"), str(sent.get("name", "")).strip(), str(sent.get("encoding", UTF8))
     if not name or len(name) > NAME_CHARS or "/" in name:
@@ -86,7 +86,7 @@ def _taken(request: Request, sent: FormData) -> Response:
         brought = visit.portal.store.corpora.add(name, documents, source="imported", by=called, now=visit.portal.now())
     except CorpusError as error:
         raise HTTPException(422) from error
-    log(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
+    log_change(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
     text = _("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
     same = brought.same + brought.kept + brought.repeated
     return notify(request, f"/corpora/{quote(name, safe='')}", text, added=brought.added, relabelled=brought.relabelled, same=same)
@@ -94,7 +94,7 @@ def _taken(request: Request, sent: FormData) -> Response:
 
 @router.post("/corpora/gather")
 def gather(request: Request) -> Response:
-    """Articles of sources with a category, and those that an editor corrected, join the corpus of categories."""
+    """Add articles of sources with a category, and those corrected by an editor, to the corpus of categories."""
     return start_job(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"], back="/corpora")
 
 
@@ -102,21 +102,21 @@ def gather(request: Request) -> Response:
 def corpus(request: Request, visit: Here, name: str) -> Response:
     found = corpus_of(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
-    page = min(max(1, visit.whole("page")), LAST)
+    page = min(max(1, visit.whole("page")), MAX_PAGES)
     store = visit.portal.store.corpora
     documents = (one for one in store.documents(name, label=label) if not editors or one.label.source == "editor")
     shown = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))
     counted = store.count(name)
     return render(
         request, "corpus.html", corpus=found, counted=counted, ranks=tuple(RANKS), label=label, editors=editors, page=page,
-        documents=shown[:SHOWN], more=len(shown) > SHOWN and page < LAST, labels=sorted({*(one.label for one in counted)}),
+        documents=shown[:SHOWN], more=len(shown) > SHOWN and page < MAX_PAGES, labels=sorted({*(one.label for one in counted)}),
         total=sum(one.documents for one in counted),
     )  # fmt: skip
 
 
 @router.post("/corpora/{name}/label")
 def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
-    """An editor's word on one document; an empty label leaves it out of training for ever."""
+    """Save an editor's label of a document; an empty label excludes it from training for ever."""
     id, wanted = fields.get("id", ""), fields.get("label", "").strip()
     back = address(f"/corpora/{quote(name, safe='')}", label=fields.get("shown", ""), page=fields.get("page", ""))
     if len(wanted) > NAME_CHARS:
@@ -127,13 +127,13 @@ def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
         give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
     except StoreError:
         return notify(request, back, _("The document is gone."))
-    log(request, "corpus.label", name, {"document": id, "label": wanted or None})
+    log_change(request, "corpus.label", name, {"document": id, "label": wanted or None})
     return notify(request, back, _("It is %(label)s now.") if wanted else _("It is left out of training."), label=wanted)
 
 
 @router.get("/corpora/{name}/export.jsonl")
 def export(request: Request, portal: ThisPortal, name: str) -> Response:
-    """The corpus as JSON lines, as ``/corpora`` takes them."""
+    """Return the corpus as JSON lines, in the format that ``/corpora`` imports."""
     corpus_of(request, name)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.jsonl"}
     return StreamingResponse(json_lines(portal.store, name), media_type="application/x-ndjson", headers=headers)
@@ -148,7 +148,7 @@ def confirm_delete(request: Request, name: str) -> Response:
 def deleted(request: Request, portal: ThisPortal, name: str) -> Response:
     found = corpus_of(request, name)
     portal.store.corpora.delete(name)
-    log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+    log_change(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
     return notify(request, "/corpora", _("The corpus %(name)s was deleted."), name=name)
 
 
@@ -162,14 +162,14 @@ def model_of(request: Request, corpus: str, version: int) -> Model:
 
 
 def json_lines(store: Store, name: str) -> Iterator[str]:
-    """A corpus as ``newsportal corpus export`` writes it."""
+    """Yield the lines of a corpus, as ``newsportal corpus export`` writes them."""
     for document in store.corpora.documents(name):
         row = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in plain(document).items()}
         yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
-SHADES: Final = 5  # steps of a cell's shade: the share of its row
-TRAINED: Final = tuple(name for name in CLASSIFIERS if name != "lexicon")  # algorithms that learn; the lexicon is written by hand
+SHADES: Final = 5  # levels of a cell's shade, by its share of the row
+TRAINED: Final = tuple(name for name in CLASSIFIERS if name != "lexicon")  # algorithms that are trained; the lexicon is written by hand
 
 
 @router.get("/models")
@@ -182,7 +182,7 @@ def models(request: Request, visit: Here) -> Response:
 
 @router.post("/models/retrain")
 def retrain(request: Request) -> Response:
-    """All models that are worth it, as ``newsportal up`` does after enough new articles."""
+    """Retrain all models that have enough new texts, as ``newsportal up`` does."""
     return start_job(request, "retrain", "", ["retrain", "--force", "--json"], back="/models")
 
 
@@ -206,30 +206,30 @@ def train(request: Request, corpus: str, fields: Form) -> Response:
 @router.post("/models/{corpus}/{version}/use")
 def use(request: Request, portal: ThisPortal, corpus: str, version: int) -> Response:
     text = _("Version %(version)s is in use now.")
-    return _changed(request, corpus, "model.use", version, lambda: put_to_use(portal.store, corpus, version, portal.now()), text)
+    return _change_model(request, corpus, "model.use", version, lambda: put_to_use(portal.store, corpus, version, portal.now()), text)
 
 
 @router.post("/models/{corpus}/back")
-def back(request: Request, portal: ThisPortal, corpus: str) -> Response:
-    """To the version that was in use before."""
+def rollback(request: Request, portal: ThisPortal, corpus: str) -> Response:
+    """Return to the version that was in use before."""
     text = _("The version that was in use before is in use again.")
-    return _changed(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
+    return _change_model(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
 
 
-def _changed(request: Request, corpus: str, action: str, version: int | None, change: Callable[[], object], text: str) -> Response:
+def _change_model(request: Request, corpus: str, action: str, version: int | None, change: Callable[[], object], text: str) -> Response:
     target = f"/models/{quote(corpus, safe='')}"
     corpus_of(request, corpus)
     try:
         change()
     except (StoreError, ModelError) as error:
         return notify(request, target, _("It cannot be put to use: %(why)s"), why=str(error))
-    log(request, action, corpus, {"version": version})
+    log_change(request, action, corpus, {"version": version})
     return notify(request, target, text, version=version)
 
 
 @router.get("/models/{corpus}/{version}")
 def model(request: Request, corpus: str, version: int) -> Response:
-    """The figures on what the version has not seen, and who is taken for whom."""
+    """Show the version's figures on held-out documents, and its confusion matrix."""
     found = model_of(request, corpus, version)
     report = Report.from_json(found.facts["report"]) if found.facts.get("report") else None
     rows, headings = matrix(report) if report else ([], [])
@@ -237,13 +237,13 @@ def model(request: Request, corpus: str, version: int) -> Response:
 
 
 def shade(share: float) -> int:
-    """The step of a cell's shade; what is not nothing has one."""
+    """Return the level of a cell's shade; every share above 0 has one."""
     return min(SHADES, max(1, round(SHADES * share))) if share else 0
 
 
 @router.get("/models/{corpus}/{version}/mistakes")
-def wrong(request: Request, visit: Here, corpus: str, version: int) -> Response:
-    """Documents held back that the version takes for another label; ``true`` and ``given`` narrow them."""
+def model_errors(request: Request, visit: Here, corpus: str, version: int) -> Response:
+    """Show held-out documents that the version labels wrongly; ``true`` and ``given`` filter them."""
     found = model_of(request, corpus, version)
     true, given = visit.text("true"), visit.asked.get("given")
     try:
@@ -274,7 +274,7 @@ def ask_delete_model(request: Request, corpus: str, version: int) -> Response:
 
 @router.post("/models/{corpus}/{version}/delete")
 def delete_model(request: Request, corpus: str, version: int) -> Response:
-    """Never the one in use."""
+    """Delete a version, unless it is in use."""
     visit, target = Visit(request), f"/models/{quote(corpus, safe='')}"
     if model_of(request, corpus, version).active:
         return notify(request, target, _("Version %(version)s is in use; put another one to use first."), version=version)
@@ -282,5 +282,5 @@ def delete_model(request: Request, corpus: str, version: int) -> Response:
         visit.portal.store.corpora.delete_model(corpus, version)
     except StoreError:
         return notify(request, target, _("Version %(version)s cannot be deleted any more."), version=version)
-    log(request, "model.delete", corpus, {"version": version})
+    log_change(request, "model.delete", corpus, {"version": version})
     return notify(request, target, _("Version %(version)s was deleted."), version=version)

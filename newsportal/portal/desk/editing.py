@@ -1,5 +1,5 @@
-"""An editor corrects title, text, date and author of an article, or the captions of a photo story; names, pins, splits and joins events;
-and takes that back."""
+"""Forms of editors: correct title, text, date and author of an article, or the captions of a photo story; rename, pin, split and join
+events; and undo all that."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from newsportal.errors import StoreError
 from newsportal.portal.access import EDIT, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
-from newsportal.portal.desk.article_changes import Version, by_editor, page_of, version_of
+from newsportal.portal.desk.article_changes import Version, article_path, editor_arguments, version_of
 from newsportal.portal.language import _
 from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
 from newsportal.portal.render import notify, redirect_with, render
@@ -30,9 +30,9 @@ from newsportal.store.results import StoredArticle, is_gallery
 
 router = APIRouter(dependencies=EDIT)
 
-MINUTES: Final = "%Y-%m-%dT%H:%M"  # what `<input type=datetime-local>` sends and takes
-FIRST_YEAR, LAST_YEAR = 1600, 9998  # an earlier year is a slip of the keyboard; the last has no end in every zone
-MOST_TITLE: Final = 500  # characters; more is a text that was put into the wrong field
+MINUTES: Final = "%Y-%m-%dT%H:%M"  # format of `<input type=datetime-local>`
+FIRST_YEAR, LAST_YEAR = 1600, 9998  # an earlier year is a typing error; the last has no end in every time zone
+MAX_TITLE: Final = 500  # characters; more is a text pasted into the wrong field
 
 MISTAKES: Final = {
     "title": _("An article needs a title of at most 500 characters."),
@@ -43,8 +43,8 @@ MISTAKES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """What the page shows. ``typed``: the fields as they were sent; ``wrong``: mistakes by field; ``changed``: by somebody else since."""
+class EditForm:
+    """Contents of the page. ``typed``: the fields as sent; ``wrong``: errors by field; ``changed``: edited by somebody else since."""
 
     article: StoredArticle
     typed: Mapping[str, str]
@@ -55,19 +55,19 @@ class Sheet:
 
 @router.get("/story/{story_id}/{article_id}/edit")
 def edit(request: Request, visit: Here, article: Version) -> Response:
-    """``?revision=N``: the form is filled with an earlier text."""
+    """``?revision=N`` fills the form with an earlier text."""
     shown, number = article, visit.text("revision")
     if number is not None:
         shown = next((one for one in visit.portal.store.revisions(article.id) if str(one.revision) == number), article)
     draft = draft_of(shown)
     published = visit.clock.local(draft.published).strftime(MINUTES) if draft.published and draft.published.year >= FIRST_YEAR else ""
     fields = {"title": draft.title, "body": draft.lines or "", "published": published, "author": draft.author}
-    return _page(request, Sheet(article, fields))
+    return _page(request, EditForm(article, fields))
 
 
 @router.post("/story/{story_id}/{article_id}/edit")
 def save(request: Request, visit: Here, article: Version, sent: Form) -> Response:
-    sheet, here = _read(visit, Sheet(article, sent)), page_of(article)
+    sheet, here = _validated(visit, EditForm(article, sent)), article_path(article)
     if sheet.correction is None or sent.get("step") != "save":
         return _page(request, sheet)
     if sheet.changed:
@@ -83,16 +83,16 @@ def save(request: Request, visit: Here, article: Version, sent: Form) -> Respons
 
 @router.post("/story/{story_id}/{article_id}/withdraw")
 def withdraw(request: Request, visit: Here, article: Version) -> Response:
-    """The article says again what its page said last."""
+    """Reset the article to the latest text of its page."""
     article_changes.editor(visit).withdraw(article)
-    return notify(request, page_of(article), _("The article was reset to the text of its page."))
+    return notify(request, article_path(article), _("The article was reset to the text of its page."))
 
 
-def _read(visit: Visit, sheet: Sheet) -> Sheet:
+def _validated(visit: Visit, sheet: EditForm) -> EditForm:
     sent, article, mistakes = sheet.typed, sheet.article, {name: visit.say(message) for name, message in MISTAKES.items()}
     wrong: dict[str, str] = {}
     title, lines = sent.get("title", "").strip(), sent.get("body") if has_text(article) else None
-    if not 0 < len(title) <= MOST_TITLE:
+    if not 0 < len(title) <= MAX_TITLE:
         wrong["title"] = mistakes["title"]
     if lines is not None and not lines.strip():
         wrong["body"] = mistakes["empty"]
@@ -113,7 +113,7 @@ def _read(visit: Visit, sheet: Sheet) -> Sheet:
     return replace(sheet, wrong=wrong, correction=said, changed=sent.get("seen") != str(article.revision))
 
 
-def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
+def _page(request: Request, sheet: EditForm, status: int = 200) -> Response:
     article, said, visit = sheet.article, sheet.correction, Visit(request)
     changes: dict[str, Any] = dict(said or {})
     drafted = replace(article, **changes)
@@ -121,7 +121,7 @@ def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
     dates = [visit.clock.full(one) if one else visit.say(_("none")) for one in (article.published, drafted.published)]
     return render(
         request, "edit.html", 422 if sheet.wrong and "hx-request" not in request.headers else status, article=article,
-        here=page_of(article),
+        here=article_path(article),
         typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **sheet.typed, "seen": str(article.revision)},
         wrong=sheet.wrong, compared=said is not None, changed=sheet.changed and said is not None,
         title=in_line(article.title, drafted.title) if "title" in changes else None,
@@ -148,19 +148,19 @@ def captions(request: Request, article: PhotoStory) -> Response:
 
 @router.post("/story/{story_id}/{article_id}/captions")
 def save_captions(request: Request, visit: Here, article: PhotoStory, sent: Form) -> Response:
-    """``caption-N`` of picture N, ``seen``: what stood there; in the address ``back``: again what the pages say."""
-    here = page_of(article)
+    """Fields: ``caption-N`` of picture N; ``seen``: digest of the former captions. ``?back`` resets all to the pages' captions."""
+    here = article_path(article)
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
-        number = article_changes.caption(visit, article.id, {picture.image.url: None for picture in pictures})
+        number = article_changes.set_captions(visit, article.id, {picture.image.url: None for picture in pictures})
         text = visit.say_number("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
         return redirect_with(request, here, text)
-    typed = {picture.image.url: _typed(sent, picture) for picture in pictures}
-    if any(len(one) > article_changes.MOST_CAPTION for one in typed.values()):
+    typed = {picture.image.url: _typed_caption(sent, picture) for picture in pictures}
+    if any(len(one) > article_changes.MAX_CAPTION for one in typed.values()):
         return _captions_page(request, article, sent, 422)
-    if sent.get("seen") != _state(pictures):
+    if sent.get("seen") != _captions_digest(pictures):
         return _captions_page(request, article, sent, 409)
-    number = article_changes.caption(visit, article.id, typed)
+    number = article_changes.set_captions(visit, article.id, typed)
     if not number:
         return notify(request, here, _("Nothing was changed."))
     undo = None if any(picture.said for picture in pictures) else f"{here}/captions?back=1"
@@ -168,11 +168,11 @@ def save_captions(request: Request, visit: Here, article: PhotoStory, sent: Form
     return redirect_with(request, here, text, undo=undo)
 
 
-def _typed(sent: Mapping[str, str], picture: StoredPicture) -> str:
+def _typed_caption(sent: Mapping[str, str], picture: StoredPicture) -> str:
     return sent.get(f"caption-{picture.place}", picture.image.caption or "").strip()
 
 
-def _state(pictures: Sequence[StoredPicture]) -> str:
+def _captions_digest(pictures: Sequence[StoredPicture]) -> str:
     told = "\n".join(f"{one.image.url}\t{one.image.caption}" for one in pictures)
     return blake2b(told.encode(errors="replace"), digest_size=8).hexdigest()
 
@@ -182,13 +182,13 @@ def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, 
     pictures = visit.portal.store.galleries.pictures(article.id)
     fields = [
         {"place": one.place, "address": address_of(visit.portal, article.id, one.place, one.image, thumb=True),
-         "typed": (typed := _typed(sent, one)), "told": one.page_caption or "" if one.said else None,
-         "wrong": len(typed) > article_changes.MOST_CAPTION}
+         "typed": (typed := _typed_caption(sent, one)), "told": one.page_caption or "" if one.said else None,
+         "wrong": len(typed) > article_changes.MAX_CAPTION}
         for one in pictures
     ]  # fmt: skip
     return render(
-        request, "captions.html", status, article=article, here=page_of(article), fields=fields,
-        seen=_state(pictures), changed=status == 409, most=article_changes.MOST_CAPTION, said=any(one.said for one in pictures),
+        request, "captions.html", status, article=article, here=article_path(article), fields=fields,
+        seen=_captions_digest(pictures), changed=status == 409, most=article_changes.MAX_CAPTION, said=any(one.said for one in pictures),
     )  # fmt: skip
 
 
@@ -199,20 +199,20 @@ CHANGED = _("The event was changed meanwhile: look at it again.")
 
 
 @router.post("/event/{event_id}")
-def change(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
-    """``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or address)."""
+def change_event(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
+    """Fields: ``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or URL)."""
     here, do, store = f"/event/{event_id}", sent.get("do", ""), visit.portal.store
     or_404(store.events.event(event_id))
     stories, other = sent.getlist("story"), sent.get("other", "").strip().rstrip("/").rpartition("/")[2]
     try:
         if do == "rename":
-            number = editing.rename(store, event_id, sent.get("title", ""), **by_editor(visit))
+            number = editing.rename(store, event_id, sent.get("title", ""), **editor_arguments(visit))
         elif do in ("pin", "unpin"):
-            number = editing.pin(store, event_id, do == "pin", **by_editor(visit))
+            number = editing.pin(store, event_id, do == "pin", **editor_arguments(visit))
         elif do == "split":
-            _new, number = editing.split(store, event_id, stories, **by_editor(visit))
+            _new, number = editing.split(store, event_id, stories, **editor_arguments(visit))
         elif do == "join":
-            number = editing.join(store, event_id, other, **by_editor(visit))
+            number = editing.join(store, event_id, other, **editor_arguments(visit))
         else:
             raise HTTPException(422)
     except StoreError:
@@ -221,9 +221,9 @@ def change(request: Request, visit: Here, event_id: str, sent: Form) -> Response
 
 
 @router.post("/event/{event_id}/undo/{number}")
-def undone(request: Request, visit: Here, event_id: str, number: int) -> Response:
+def undo_event_edit(request: Request, visit: Here, event_id: str, number: int) -> Response:
     try:
-        event_id = editing.undo(visit.portal.store, number, **by_editor(visit)).event_id
+        event_id = editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id
     except StoreError:
         return notify(request, f"/event/{event_id}", CHANGED)
     return notify(request, f"/event/{event_id}", _("The change was taken back."))

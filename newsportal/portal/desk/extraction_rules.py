@@ -1,4 +1,4 @@
-"""``/templates``: what sites' pages taught; ``/wrappers``: rules by which sources' pages are read, each tried before it counts."""
+"""``/templates``: templates learned from sites' pages; ``/wrappers``: rules for extracting articles, tried before they are saved."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.article.rule import ArticleRule
-from newsportal.portal.access import EDIT, log, or_404
+from newsportal.portal.access import EDIT, log_change, or_404
 from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.source_trials import start_trial
-from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, config_of, entry, failure_of, path_of, status_of, write
+from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, config_of, failure_of, path_of, source_entry, status_of, write
 from newsportal.portal.language import _
 from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
@@ -40,8 +40,8 @@ def _list(request: Request, status: int = 200, **more: Any) -> Response:
 
 
 @router.post("/templates/try")
-def tried(request: Request, visit: Here, fields: Form) -> Response:
-    """What the template-free reader and the site's template make of a page."""
+def try_page(request: Request, visit: Here, fields: Form) -> Response:
+    """Show what the extractor without templates and the site's template read from a page."""
     url, html = fields.get("url", "").strip(), fields.get("html", "")
     try:
         page = page_at(config_of(request), url, html, visit.portal.now())
@@ -52,12 +52,12 @@ def tried(request: Request, visit: Here, fields: Form) -> Response:
 
 @router.post("/templates/learn")
 def learn(request: Request, portal: ThisPortal) -> Response:
-    """Let the library learn from the saved pages of the sources' sites."""
+    """Learn templates from the saved pages of the sources' sites."""
     try:
         pages, more = or_404(learn_saved(portal.store, config_of(request), portal.now()))
     except NewsportalError as error:
         return redirect_with(request, "/templates", str(error))
-    log(request, "template.learn", "", {"pages": pages, "templates": more})
+    log_change(request, "template.learn", "", {"pages": pages, "templates": more})
     return notify(request, "/templates", _("%(pages)s saved pages were read; %(more)s templates more."), pages=pages, more=more)
 
 
@@ -73,7 +73,7 @@ def site(request: Request, visit: Here) -> Response:
 
 @router.post("/templates/forget")
 def forget(request: Request, fields: Form) -> Response:
-    """Drop what is known of a site: its templates, or its lines. What comes later is learnt anew."""
+    """Delete what was learned about a site: its templates or its lines. Later pages are learned from again."""
     name, what, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
     try:
         there = forget_site(portal.store, name, what, portal.now())
@@ -81,7 +81,7 @@ def forget(request: Request, fields: Form) -> Response:
         return redirect_with(request, "/templates", str(error))
     if not there:
         raise HTTPException(404)
-    log(request, "template.forget", name, {"what": what or "templates"})
+    log_change(request, "template.forget", name, {"what": what or "templates"})
     return notify(request, "/templates", _("What was known of %(site)s is forgotten."), site=name)
 
 
@@ -93,15 +93,15 @@ def wrappers(request: Request, portal: ThisPortal) -> Response:
 
 @router.get("/wrappers/{key}")
 def wrapper(request: Request, key: str) -> Response:
-    source = place_of(request, key)
+    source = article_source(request, key)
     rule = source.article or ArticleRule()
     return _form(request, source, {**{name: getattr(rule, name) or "" for name in PARTS}, "remove": "\n".join(rule.remove)})
 
 
 @router.post("/wrappers/{key}/try")
 def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
-    """Lay the rule over one page (an address, or pasted HTML), or over the saved pages of the site."""
-    source, texts = place_of(request, key), _typed(fields)
+    """Apply the rule to one page (a URL or pasted HTML), or to the saved pages of the site."""
+    source, texts = article_source(request, key), _typed_rule(fields)
     rule, fault = rule_of(texts)
     if rule is None:
         return _form(request, source, texts, 422, fault=fault)
@@ -116,28 +116,28 @@ def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
 
 @router.post("/wrappers/{key}/save")
 def save_rule(request: Request, key: str, fields: Form) -> Response:
-    source, texts = place_of(request, key), _typed(fields)
+    source, texts = article_source(request, key), _typed_rule(fields)
     rule, fault = rule_of(texts)
     if rule is None:
         return _form(request, source, texts, 422, fault=fault)
     article: dict[str, Any] = {name: getattr(rule, name) or None for name in PARTS}
     article["remove"] = list(rule.remove) or None
-    change = set_entry(entry(request, key).kind, source.name, {"article": article})
+    change = set_entry(source_entry(request, key).kind, source.name, {"article": article})
     try:
         undo = write(request, lambda file: edit(file, change), "wrapper.change", key, {name: texts[name] for name in PARTS})
-    except NOT_WRITTEN as error:
+    except WRITE_ERRORS as error:
         return _form(request, source, texts, status_of(error), fault=failure_of(request, error))
     return notify(request, start_trial(request, key, "/wrappers"), _("The rule of %(name)s was saved."), name=source.name, undo=undo)
 
 
-def place_of(request: Request, key: str) -> ArticlePlace:
-    """The source whose article pages are read. Raises 404."""
+def article_source(request: Request, key: str) -> ArticlePlace:
+    """Return the source whose articles the rule extracts. Raises 404."""
     found = or_404(next((one for one in places_of(config_of(request)) if one.key == key), None))
     path_of(request)
     return found
 
 
-def _typed(fields: Form) -> dict[str, str]:
+def _typed_rule(fields: Form) -> dict[str, str]:
     return {name: fields.get(name, "").strip() for name in PARTS}
 
 

@@ -1,4 +1,4 @@
-"""``/desk``: where editors begin: a function for each kind of task, which answers nothing where nothing waits, and the latest crawl."""
+"""``/desk``: the start page of editors. A function for each kind of task returns how many there are; and the latest crawl."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from fastapi import APIRouter, Request, Response
 from newsportal.portal.access import WATCH, may
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.articles import FILTERS
-from newsportal.portal.desk.sources import in_words
+from newsportal.portal.desk.sources import health_texts
 from newsportal.portal.monitor.process_metrics import disk as disk_of
 from newsportal.portal.render import render
 from newsportal.services.accounts import Right
 from newsportal.store.lists import ArticleFilter
 
-LATELY: Final = timedelta(days=7)  # older articles and messages are nobody's task of today
-MOST: Final = 99  # articles that are counted; of more it is said that there are more
+RECENT: Final = timedelta(days=7)  # older articles and messages are not counted as tasks
+MAX_COUNTED: Final = 99  # maximum number of articles that are counted; a plus stands for more
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """``words`` follow the number; ``path`` is where it is done. ``bad``: something is broken, rather than waiting. ``unit`` follows the
-    number at once: a plus where there are more."""
+    """``words`` follow the number; ``path`` is the page for the task. ``bad``: something is broken, rather than waiting. ``unit`` follows
+    the number directly: ``+`` means that there are more."""
 
     number: int
     words: str
@@ -48,7 +48,7 @@ def sources(visit: Visit) -> Task:
 def disk(visit: Visit) -> Task | None:
     try:
         found = disk_of(visit.portal.config)
-    except OSError:  # the disk does not tell: /monitor/system says so
+    except OSError:  # the disk does not respond: /monitor/system reports it
         return None
     words = visit.say("of the disk is free")
     return Task(round(100 * found.free / found.total), words, "/monitor/system", bad=True, unit="%") if found.low else None
@@ -61,22 +61,22 @@ def published(visit: Visit) -> Task:
 
 
 def alerts(visit: Visit) -> Task | None:
-    """Of who looks: nobody sees another's."""
+    """Alerts of the signed-in person only."""
     if visit.signed_in is None:
         return None
-    number = visit.portal.accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - LATELY)
+    number = visit.portal.accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - RECENT)
     words = visit.say_number("alert of yours could not be sent", "alerts of yours could not be sent", number)
     return Task(number, words, "/alerts", bad=True)
 
 
 def unsure(visit: Visit) -> Task:
-    number, unit = _articles(visit, FILTERS["unsure"][1])
+    number, unit = _count_articles(visit, FILTERS["unsure"][1])
     words = visit.say_number("article of doubtful category this week", "articles of doubtful category this week", number)
     return Task(number, words, "/articles?show=unsure", unit=unit)
 
 
 def undated(visit: Visit) -> Task:
-    number, unit = _articles(visit, FILTERS["undated"][1])
+    number, unit = _count_articles(visit, FILTERS["undated"][1])
     words = visit.say_number("article without a date this week", "articles without a date this week", number)
     return Task(number, words, "/articles?show=undated", unit=unit)
 
@@ -86,34 +86,34 @@ def suggested(visit: Visit) -> Task:
     return Task(number, visit.say_number("site could become a source", "sites could become sources", number), "/suggestions")
 
 
-def _articles(visit: Visit, which: ArticleFilter) -> tuple[int, str]:
-    """How many came in lately, and a plus where there are more than are counted; none for who cannot change them."""
+def _count_articles(visit: Visit, which: ArticleFilter) -> tuple[int, str]:
+    """Return the number of recent articles, and a plus if there are more than are counted; 0 without the right to edit."""
     if not may(visit.request, Right.EDIT):
         return 0, ""
-    page = visit.portal.store.pick(replace(which, since=visit.portal.now() - LATELY, limit=MOST))
+    page = visit.portal.store.pick(replace(which, since=visit.portal.now() - RECENT, limit=MAX_COUNTED))
     return len(page.articles), "+" if page.next is not None else ""
 
 
 TASKS: Final[tuple[Callable[[Visit], Task | None], ...]] = (mistakes, sources, disk, published, alerts, unsure, undated, suggested)
-"""In the order of the page: what is broken first. A part that knows what waits adds a line."""
+"""In display order: what is broken first. To add a kind of task, add a function here."""
 
 
 def tasks(visit: Visit) -> list[Task]:
-    """Those that are to be done: something waits, or a share is too low (which may be 0%)."""
+    """Return the tasks to show: something waits, or a share is too low (it may be 0%)."""
     return [task for find in TASKS if (task := find(visit)) is not None and (task.number or task.unit == "%")]
 
 
-NAMED: Final = 5  # failing sources that the page names; the others stand on their own page
-LOOKED = 50  # of so many reports, the last is told of for which something was due
+NAMED_SOURCES: Final = 5  # failing sources named on the page; the others are on ``/sources``
+RUNS_READ = 50  # the last of this many reports that had something due is shown
 
 router = APIRouter(dependencies=WATCH)
 
 
 @router.get("/desk")
 def desk(request: Request, visit: Here) -> Response:
-    runs = visit.portal.store.runs(LOOKED)
+    runs = visit.portal.store.runs(RUNS_READ)
     last = next((run for run in runs if not run.idle), next(iter(runs), None))
     failing = [one for one in visit.portal.health() if one.health.bad]
-    known = visit.portal.by_key  # the sources of which the file has an entry
-    troubles = [{"source": one.source, **in_words(one, visit), "editable": one.source.key in known} for one in failing[:NAMED]]
+    known = visit.portal.by_key  # the sources that have an entry in the file
+    troubles = [{"source": one.source, **health_texts(one, visit), "editable": one.source.key in known} for one in failing[:NAMED_SOURCES]]
     return render(request, "desk_start.html", tasks=tasks(visit), last=last, troubles=troubles, failing=len(failing))

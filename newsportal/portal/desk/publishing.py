@@ -1,5 +1,5 @@
-"""``/publishing``: what waits to be published, what failed and why; editors try again, publish anew, take back, or try a target.
-``/publishing/new`` and ``/publishing/targets/{name}``: administrators make, try, change and remove destinations."""
+"""``/publishing``: what waits to be published, and what failed and why; editors retry, publish again, withdraw, or test a target.
+``/publishing/new`` and ``/publishing/targets/{name}``: administrators add, test, change and remove destinations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError
-from newsportal.portal.access import ADMINISTER, EDIT, WATCH, log, or_404
+from newsportal.portal.access import ADMINISTER, EDIT, WATCH, log_change, or_404
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.desk.source_fields import Field, values_of
-from newsportal.portal.desk.source_form import NONE, Mistakes, field_view, mistakes_of, without_nothing
-from newsportal.portal.desk.sources_yaml import apply, config_of, path_of, status_of, write
+from newsportal.portal.desk.source_fields import Field, parse_form
+from newsportal.portal.desk.source_form import NONE, FormErrors, field_view, form_errors, without_empty
+from newsportal.portal.desk.sources_yaml import apply_change, config_of, path_of, status_of, write
 from newsportal.portal.language import _
 from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form
@@ -39,7 +39,7 @@ NAMES: Final[Mapping[State, str]] = {
 
 router = APIRouter(dependencies=WATCH)
 
-SHOWN: Final = 100  # articles of each list
+SHOWN: Final = 100  # articles per list
 
 LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
     "failed": (_("What failed"), ("failed",)),
@@ -51,16 +51,16 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
 
 @router.get("/publishing")
 def publishing(request: Request, visit: Here) -> Response:
-    """``target``, ``state`` and ``article`` narrow the lists; of an article all targets are shown."""
+    """``target``, ``state`` and ``article`` filter the lists; for an article all targets are shown."""
     portal, asked = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
     places = {one.name: mask(one.to) for one in portal.config.publish}
     rows = [
         {"target": name, "counts": [counts.get(name, {}).get(state, 0) for state in STATES], "to": places.get(name)} for name in names
-    ]  # ``to`` None: sources.yaml does not name the target any more
+    ]  # ``to`` None: the target is no longer in sources.yaml
     shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
-    lists = {name: (visit.say(LISTS[name][0]), _lines(portal, LISTS[name][1], asked)) for name in shown}
+    lists = {name: (visit.say(LISTS[name][0]), _entry_rows(portal, LISTS[name][1], asked)) for name in shown}
     article = portal.store.article(asked["article"]) if asked["article"] else None
     there = {line["entry"].target for _heading, lines in lists.values() for line in lines}
     return render(
@@ -73,21 +73,21 @@ def publishing(request: Request, visit: Here) -> Response:
 
 @router.post("/publishing/again", dependencies=EDIT)
 def again(request: Request, sent: Form) -> Response:
-    """``target`` and ``article`` name one that failed; without them all wait anew. The next publisher takes them."""
+    """Retry the failed ``target`` and ``article``, or without them all that failed. The next publisher run does it."""
     visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
     number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
-    log(request, "publishing.again", article or "", {"target": target, "articles": number})
+    log_change(request, "publishing.again", article or "", {"target": target, "articles": number})
     text = visit.say_number("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
     return redirect_with(request, "/publishing", text)
 
 
 @router.post("/publishing/ask", dependencies=EDIT)
 def ask(request: Request, fields: Form) -> Response:
-    """``target``, ``article``, ``wanted``: ``there`` (publish it, or publish it anew) or ``gone`` (take it back)."""
+    """Fields: ``target``, ``article``, ``wanted``: ``there`` (publish it, possibly again) or ``gone`` (withdraw it)."""
     sent, portal = {**request.query_params, **fields}, Visit(request).portal
     target, article, wish = sent.get("target", ""), sent.get("article", ""), sent.get("wanted")
     before = ask_for(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
-    log(request, "publishing.ask", article, {"target": target, "wanted": wish})
+    log_change(request, "publishing.ask", article, {"target": target, "wanted": wish})
     query = urlencode({"target": target, "article": article, "wanted": before})
     message = _("The article waits to be published there.") if wish == "there" else _("The article waits to be taken back there.")
     undo = f"/publishing/ask?{query}" if before and before != wish else None
@@ -96,7 +96,7 @@ def ask(request: Request, fields: Form) -> Response:
 
 @router.get("/publishing/trial", dependencies=EDIT)
 def trial(request: Request, visit: Here) -> Response:
-    """What ``target`` would do with what waits, or with ``article``; nothing is done."""
+    """Show what ``target`` would do with the waiting articles, or with ``article``, without doing it."""
     found, trouble, portal = [], None, visit.portal
     try:
         with closing(try_target(portal.store, portal.config, visit.text("target") or "", visit.text("article"), portal.now)) as steps:
@@ -106,7 +106,7 @@ def trial(request: Request, visit: Here) -> Response:
     return render(request, "publishing_trial.html", target=visit.text("target"), found=found, trouble=trouble)
 
 
-def _lines(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[dict[str, Any]]:
+def _entry_rows(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[dict[str, Any]]:
     entries = portal.store.outbox.entries(asked["target"], states=states, article_id=asked["article"], limit=SHOWN)
     found = {article.id: article for article in portal.store.articles([entry.article_id for entry in entries])}
     return [{"entry": entry, "article": found.get(entry.article_id)} for entry in entries]
@@ -158,31 +158,31 @@ def save(request: Request, name: str, sent: Form) -> Response:
 @targets_router.post("/publishing/targets/{name}/drop")
 def remove(request: Request, name: str, sent: Form) -> Response:
     change = drop_entry(LIST, name, sent.get("seen") or None)
-    return apply(request, change, "publishing.remove", name, "/publishing", _("The destination %(name)s was removed."), name=name)
+    return apply_change(request, change, "publishing.remove", name, "/publishing", _("The destination %(name)s was removed."), name=name)
 
 
 def _save(request: Request, name: str | None, sent: Form) -> Response:
-    """``step`` try: look at the destination as it is in the form, and write nothing there nor into the file."""
-    values = values_of([("", FIELDS)], sent)
-    values["columns"] = columns_from(values["columns"])
-    change: Change = append_entry(LIST, without_nothing(values))
-    if name:  # columns that are not in the form any more go
+    """Save a destination. ``step`` try: only check it with the values of the form; nothing is written there or to the file."""
+    values = parse_form([("", FIELDS)], sent)
+    values["columns"] = parse_columns(values["columns"])
+    change: Change = append_entry(LIST, without_empty(values))
+    if name:  # columns no longer in the form are removed
         columns = {**dict.fromkeys(_entry(request, name).get("columns") or ()), **(values["columns"] or {})} or None
         change = set_entry(LIST, name, {**values, "columns": columns}, sent.get("seen") or None)
     try:
         if sent.get("step") == "try":
-            return _form(request, name, values, tried=_tried(request, change, str(values["name"] or "")))
+            return _form(request, name, values, tried=_rehearse(request, change, str(values["name"] or "")))
         action, logged = "publishing.change" if name else "publishing.add", {**values, "secret": "***" if values["secret"] else None}
         undo = write(request, lambda path: edit(path, change), action, values["name"] or "", logged)
     except (NewsportalError, OSError) as error:
         names = [target.name for target in config_of(request).publish]
         place = names.index(name) if name in names else len(names)
-        return _form(request, name, values, mistakes_of(request, error, LIST, place), status_of(error))
+        return _form(request, name, values, form_errors(request, error, LIST, place), status_of(error))
     return notify(request, "/publishing", _("The destination %(name)s was saved."), name=values["name"] or "", undo=undo)
 
 
-def _tried(request: Request, change: Change, name: str) -> Rehearsed:
-    """What the destination would be sent of a made-up article, with the file as it would be. Raises what the file's check raises."""
+def _rehearse(request: Request, change: Change, name: str) -> Rehearsed:
+    """Return what the destination would be sent for an invented article, with the form's values. Raises the errors of the file's check."""
     path = path_of(request)
     known = parse(changed(path.read_bytes(), change, path), path)
     settings = next(target for target in known.publish if target.name == name.strip())
@@ -190,13 +190,13 @@ def _tried(request: Request, change: Change, name: str) -> Rehearsed:
         return rehearse(target, settings.name, Visit(request).portal.now())
 
 
-def columns_from(lines: list[str] | None) -> dict[str, Any] | None:
-    """``column: field`` a line; a field in braces is the mapping that the file has. A line without a colon is left to the check."""
+def parse_columns(lines: list[str] | None) -> dict[str, Any] | None:
+    """Parse lines of ``column: field``; braces hold a mapping as in the file. Lines without a colon are left to the check."""
     pairs = [line.partition(":") for line in lines or ()]
-    return {name.strip(): _value(field.strip()) for name, _colon, field in pairs} or None
+    return {name.strip(): _parse_value(field.strip()) for name, _colon, field in pairs} or None
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     try:
         return json.loads(text) if text.startswith("{") or text.isdecimal() else text
     except ValueError:
@@ -207,7 +207,7 @@ def _form(
     request: Request,
     name: str | None,
     values: Mapping[str, Any],
-    mistakes: Mistakes = NONE,
+    mistakes: FormErrors = NONE,
     status: int = 200,
     tried: Rehearsed | None = None,
 ) -> Response:
@@ -224,5 +224,5 @@ def _form(
 
 
 def _entry(request: Request, name: str) -> dict[str, Any]:
-    """What the file says of the destination. Raises a 404."""
+    """Return the destination's entry in the file. Raises 404."""
     return or_404(entry_of(path_of(request).read_bytes(), LIST, name))[1]

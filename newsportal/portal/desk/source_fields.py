@@ -1,6 +1,6 @@
-"""The form of a source: which keys of ``sources.yaml`` it has, how each is written in a field, and what a field's text means.
+"""The form of a source: its keys in ``sources.yaml``, how each is shown in a field, and how a field's text is parsed.
 
-What a text may be, ``newsportal.sources`` decides: a field hands on what was typed.
+``newsportal.sources`` validates the texts: fields pass on what was typed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from newsportal.portal.language import _
 from newsportal.portal.request_body import FormFields
 
 Way = Literal["text", "address", "lines", "words", "number", "switch", "exception", "choice", "topics"]
-"""How a key is written: one line, one a line, words with commas, a number, true or not given, true or false or not given …"""
+"""How a key is edited: one line, one value per line, words separated by commas, a number, a switch, true or false or unset …"""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``key`` as in the file, ``article.body`` within a part. ``hint`` stands below the field. ``usual``: what is not written down."""
+    """``key`` as in the file; ``article.body`` is within a part. ``hint`` is shown below the field. ``usual``: the default, which is not
+    saved."""
 
     key: str
     label: str
@@ -58,9 +59,9 @@ EXTRACTOR: Final = (
     Field("extractor.T", _("table_stats: least share of an inner block (T)"), "number"),
 )  # fmt: skip
 
-PLACE: Final = (TOPICS, CATEGORY)
-MANNERS: Final = (SITE, INTERVAL, PRIORITY, RENDER, ROBOTS, CERTIFICATE)
-ARTICLE: Final = (
+TOPIC_FIELDS: Final = (TOPICS, CATEGORY)
+VISIT_FIELDS: Final = (SITE, INTERVAL, PRIORITY, RENDER, ROBOTS, CERTIFICATE)
+ARTICLE_FIELDS: Final = (
     Field("article.body", _("Where the text stands"), "text",
           _("CSS, XPath, or re: and a regular expression, for pages that are read badly. Empty: without.")),
     Field("article.title", _("Where the title stands"), "text"), Field("article.date", _("Where the date stands"), "text"),
@@ -71,7 +72,7 @@ Group = tuple[str, Fields]
 
 
 def _form(
-    where: Fields, reads: Fields, visits: Fields = MANNERS, place: Fields = (*PLACE, CLASSIFY), article: Fields = ARTICLE
+    where: Fields, reads: Fields, visits: Fields = VISIT_FIELDS, place: Fields = (*TOPIC_FIELDS, CLASSIFY), article: Fields = ARTICLE_FIELDS
 ) -> tuple[Group, ...]:
     groups = (
         (_("Where it is"), where), (_("What belongs to it"), place), (_("What is read"), reads), (_("How it is visited"), visits),
@@ -102,7 +103,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("depth", _("Depth of hub pages"), "number", _("Links below the list pages; 0: only these are read.")),
             Field("hubs", _("Hub pages of one visit at most"), "number"), *EXTRACTOR,
         ),
-        (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *MANNERS),
+        (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *VISIT_FIELDS),
     ),
     "forums": _form(
         (
@@ -110,7 +111,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("boards", _("Boards"), "lines", _("Their list pages, one a line. Empty: those found on the front page.")),
         ),
         (AGE, Field("pages", _("Pages of each board"), "number"), Field("depth", _("Pages of a thread in one visit"), "number")),
-        place=PLACE, article=(),
+        place=TOPIC_FIELDS, article=(),
     ),
     "galleries": _form(
         (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), needed=True)),
@@ -123,7 +124,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         (
             Field("weight", _("Weight, from 1 to 10"), "number", _("The heavier, the more often it is visited.")),
             Field("min_period", _("Shortest time between visits, in minutes"), "number"),
-            Field("max_period", _("Longest time between visits, in minutes"), "number"), *MANNERS,
+            Field("max_period", _("Longest time between visits, in minutes"), "number"), *VISIT_FIELDS,
         ),
         article=(),
     ),
@@ -199,14 +200,14 @@ KINDS: Final[Mapping[str, str]] = {
 
 FAMILIES: Final[Mapping[str, str]] = dict(
     zip(("feed", "sitemap", "region", "forum", "gallery", "list", "newsletter", "engine"), KINDS, strict=True)
-)  # how a source's key begins → its list
+)  # prefix of a source's key → its list
 
 
-def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
-    """What stands in the field for an entry as it stands in the file. Of topics, their names."""
+def field_text(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
+    """Return the field's text for an entry of the file; for topics, their names."""
     value: Any = entry
     for step in field.key.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else value if step == "method" else None  # a method's name alone
+        value = value.get(step) if isinstance(value, Mapping) else value if step == "method" else None  # a method given by name
     listed = isinstance(value, Sequence) and not isinstance(value, str)
     if field.way == "topics":
         return tuple(map(str, value)) if listed else (str(value),) if value else ()
@@ -219,8 +220,8 @@ def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
     return ",".join(map(str, value)) if listed else "" if value is None else str(value)
 
 
-def meant(field: Field, sent: FormFields) -> Any:
-    """The value for the file of what was sent; ``None``: the key is not written down."""
+def parse_field(field: Field, sent: FormFields) -> Any:
+    """Parse what was sent into a value for the file; ``None``: the key is omitted."""
     texts = [text.strip() for text in sent.getlist(field.key) if text.strip()]
     text = texts[-1] if texts else ""
     if field.way == "topics":
@@ -231,22 +232,22 @@ def meant(field: Field, sent: FormFields) -> Any:
         return None if bool(text) is field.usual else bool(text)
     if field.way == "exception":
         return {"yes": True, "no": False}.get(text)
-    return (number_of(text) if field.way == "number" else text) if text else None
+    return (parse_number(text) if field.way == "number" else text) if text else None
 
 
-def number_of(text: str) -> int | float | str:
-    """A number as it is; anything else as it was typed, for the checks to tell of it."""
+def parse_number(text: str) -> int | float | str:
+    """Parse a number; return any other text unchanged, to be reported by the checks."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
     return text
 
 
-def values_of(form: Iterable[Group], sent: FormFields) -> dict[str, Any]:
-    """All values of a form, parts as mappings; keys with ``None`` are not written down."""
+def parse_form(form: Iterable[Group], sent: FormFields) -> dict[str, Any]:
+    """Return all values of a form, parts as mappings; keys with ``None`` are omitted from the file."""
     values: dict[str, Any] = {}
     for field in (field for _name, fields in form for field in fields):
-        value, (first, _dot, inner) = meant(field, sent), field.key.partition(".")
+        value, (first, _dot, inner) = parse_field(field, sent), field.key.partition(".")
         if inner:
             values.setdefault(first, {})[inner] = value
         else:
@@ -254,5 +255,5 @@ def values_of(form: Iterable[Group], sent: FormFields) -> dict[str, Any]:
     return values
 
 
-def address_of(key: str, tail: str = "") -> str:
+def source_path(key: str, tail: str = "") -> str:
     return f"/sources/{quote(key, safe=':')}{tail}"

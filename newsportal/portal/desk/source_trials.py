@@ -1,7 +1,7 @@
-"""``/sources/new``: paste addresses, see what stands behind them, choose. ``/sources/KEY/test``: what a source gives right now.
+"""``/sources/new``: paste URLs, see which sources they have, and choose. ``/sources/KEY/test``: what a source returns now.
 
-Both look at other sites, so they run beside the pages (:mod:`newsportal.portal.desk.trial_runner`), whose progress a page shows.
-``/sources/KEY/run``: visit a source now, and see what it brought. Whoever crawls takes it; where nobody does, the page says so.
+Both request other sites, so they run in the background (:mod:`newsportal.portal.desk.trial_runner`) while a page shows their progress.
+``/sources/KEY/run``: make a source due and show the results. A running crawl visits it; if there is none, the page says so.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
-from newsportal.portal.access import EDIT, log, or_404, signed
+from newsportal.portal.access import EDIT, log_change, or_404, signed
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.desk.source_fields import FAMILIES, KINDS, address_of
-from newsportal.portal.desk.sources_yaml import config_of, entry, path_of, write
+from newsportal.portal.desk.source_fields import FAMILIES, KINDS, source_path
+from newsportal.portal.desk.sources_yaml import config_of, path_of, source_entry, write
 from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
 from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import base_address
@@ -40,14 +40,14 @@ from newsportal.store.results import host
 
 router = APIRouter(dependencies=EDIT)
 
-MOST_SHOWN = 100
-"""Sources of a list that are shown each with its fields: a form of more is no reading. All others are taken as they come, or not."""
+MAX_SHOWN = 100
+"""Sources of a list that are shown with their fields: a longer form is unreadable. The others are added all together, or not."""
 
 BOOKMARKLET = "javascript:location.href='%s/sources/new?url='+encodeURIComponent(location.href)"
 ADDRESS = re.compile(r"https?://[^\s<>\"']+")
 
-NEWEST = 10  # articles of a source that was visited
-SHOWN = 5  # entries of a proposal, and of a trial twice as many
+NEWEST = 10  # articles of a visited source
+SHOWN = 5  # entries of a proposal; a trial shows twice as many
 BUSY = _("Too many sites are being looked at just now. Try again in a minute.")
 NOTHING = _("Paste an address: of a site, a channel, a feed or a list.")
 NO_ADDRESS = _("%(address)s is no address: copy it from the browser, such as https://example.org/news/")
@@ -61,11 +61,11 @@ def new_form(request: Request) -> Response:
 
 @router.post("/sources/new")
 def begin(request: Request, visit: Here, fields: Form) -> Response:
-    """Look at what was pasted: addresses, one a line, or an OPML list."""
+    """Check what was pasted: URLs, one per line, or an OPML list."""
     text, known, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
     family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
     if text.startswith("<"):
-        return _begun(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
+        return _begin_look(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
     addresses = text.split()
     if not addresses or len(addresses) > MAX_ADDRESSES:
         fault = visit.say(MANY, number=MAX_ADDRESSES) if addresses else visit.say(NOTHING)
@@ -73,12 +73,12 @@ def begin(request: Request, visit: Here, fields: Form) -> Response:
     if wrong := next((address for address in addresses if not _is_address(address)), None):
         return _new_page(request, fields, visit.say(NO_ADDRESS, address=wrong[:100]))
     about = {"what": "new", "addresses": text, "kind": family or "", "everything": everything}
-    return _begun(request, about, lambda tell: look_at_addresses(addresses, known, tell, kind=family, everything=everything), fields)
+    return _begin_look(request, about, lambda tell: look_at_addresses(addresses, known, tell, kind=family, everything=everything), fields)
 
 
 @router.post("/sources/opml")
 async def upload(request: Request) -> Response:
-    """The feeds of an OPML file from another reader, to be chosen from."""
+    """Offer the feeds of an OPML file from another reader."""
     say = Visit(request).say
     try:
         async with request.form(max_files=1, max_fields=1) as sent:
@@ -92,11 +92,11 @@ async def upload(request: Request) -> Response:
         large = say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_BYTES >> 20)
         return await run_in_threadpool(_new_page, request, None, None, 413 if body else 422, large if body else say("Choose a file."))
     known = config_of(request)
-    return await run_in_threadpool(_begun, request, {"what": "new"}, lambda tell: listed(body, known), FormFields())
+    return await run_in_threadpool(_begin_look, request, {"what": "new"}, lambda tell: listed(body, known), FormFields())
 
 
 def _is_address(text: str) -> bool:
-    """Whether it may be asked for: words without a dot are what somebody looks for, not where it stands."""
+    """Return whether the text can be requested as a URL: words without a dot are search terms."""
     name = host(text if "://" in text else f"https://{text}")
     return name == "localhost" or any(sign in name for sign in ".。:")
 
@@ -105,12 +105,12 @@ def _is_address(text: str) -> bool:
 def test(request: Request, key: str) -> Response:
     """Fetch a list page and an article of the source."""
     known = config_of(request)
-    entry(request, key)
-    return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), FormFields())
+    source_entry(request, key)
+    return _begin_look(request, {"what": "test", "key": key}, lambda tell: tried(key, known), FormFields())
 
 
 def start_trial(request: Request, key: str, other: str) -> str:
-    """Start a trial of the wrapper or rule that was just saved; answers the address of its page, ``other`` where nothing is tried."""
+    """Start a trial of a wrapper or rule that was just saved; return the path of its page, or ``other`` if there is nothing to try."""
     known = config_of(request)
     saved = next((source for source in known.all() if source.key == key), None)
     if not getattr(saved, "wrapper", None) and not getattr(saved, "article", None):
@@ -124,7 +124,7 @@ def start_trial(request: Request, key: str, other: str) -> str:
 
 @router.get("/sources/looks/{id}")
 def look(request: Request, id: str) -> Response:
-    """How a look goes on; htmx asks for the inner part every second."""
+    """Show the progress of a check; htmx requests the inner part every second."""
     return _trial_page(request, look_of(request, id), FormFields(), whole="hx-request" not in request.headers)
 
 
@@ -136,13 +136,13 @@ def end(request: Request, id: str) -> Response:
 
 @router.post("/sources/looks/{id}")
 def add(request: Request, id: str, fields: Form) -> Response:
-    """Write what was chosen into the file."""
+    """Save the chosen sources to the file."""
     found, visit = look_of(request, id), Visit(request)
     rest = bool(fields.get("rest"))
     chosen = [
         (number, choice)
         for number, choice in _choices(found)
-        if str(number) in fields.getlist("take") or (rest and number >= MOST_SHOWN and choice.best)
+        if str(number) in fields.getlist("take") or (rest and number >= MAX_SHOWN and choice.best)
     ]
     if not chosen:
         return _trial_page(request, found, fields, visit.say("Choose at least one."), status=422)
@@ -153,7 +153,7 @@ def add(request: Request, id: str, fields: Form) -> Response:
     try:
         undo = write(
             request, lambda path: write_entries(path, new), "source.add", ", ".join(keys)[:500],
-            {"number": len(new), "sources": [values for _k, values in new[:MOST_SHOWN]]},
+            {"number": len(new), "sources": [values for _k, values in new[:MAX_SHOWN]]},
         )  # fmt: skip
     except SourcesError as error:
         beside = [by_field(error.problems, kind, place, visit.clock.words) for kind, place in first.items()]
@@ -165,15 +165,15 @@ def add(request: Request, id: str, fields: Form) -> Response:
     text = visit.say(message, number=len(new), name=new[0][1]["name"], file=path_of(request).name)
     since = visit.portal.now()
     for key in keys:
-        visit_soon(visit.portal.store, key, since)  # of one that was there before, the store knows when it was due
+        visit_soon(visit.portal.store, key, since)  # a source that existed before may have a later due time in the store
     request.app.state.pushed()
-    target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
+    target = address(source_path(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
     return redirect_with(request, target, text, undo=undo)
 
 
 def _values(number: int, choice: Choice, fields: FormFields) -> dict[str, Any]:
-    """A choice as it is written: under the name, category and topics that were typed."""
-    if number >= MOST_SHOWN:
+    """Return the values of a chosen source with the name, category and topics of the form."""
+    if number >= MAX_SHOWN:
         return dict(choice.values)
     name, category = fields.get(f"name-{number}", "").strip(), fields.get(f"category-{number}", "").strip()
     topics = [topic for topic in fields.getlist(f"topics-{number}") if topic]
@@ -182,19 +182,19 @@ def _values(number: int, choice: Choice, fields: FormFields) -> dict[str, Any]:
     return values | ({"category": category} if category else {}) | ({"topics": topics} if topics else {})
 
 
-def _begun(request: Request, about: dict[str, Any], work: Any, fields: FormFields) -> Response:
+def _begin_look(request: Request, about: dict[str, Any], work: Any, fields: FormFields) -> Response:
     try:
         return RedirectResponse(f"/sources/looks/{begin_look(request, about, work).id}", 303)
     except TooMany:
         text = Visit(request).say(BUSY)
-        return redirect_with(request, address_of(about["key"]), text) if about["what"] == "test" else _new_page(request, fields, text, 429)
+        return redirect_with(request, source_path(about["key"]), text) if about["what"] == "test" else _new_page(request, fields, text, 429)
 
 
 def _new_page(
     request: Request, fields: FormFields | None = None, fault: str | None = None, status: int = 422, file_fault: str | None = None
 ) -> Response:
     visit = Visit(request)
-    shared = ADDRESS.search(visit.text("text", 2000) or "")  # so telephones share; the bookmarklet sends ``url``
+    shared = ADDRESS.search(visit.text("text", 2000) or "")  # phones share URLs in ``text``; the bookmarklet sends ``url``
     given = fields or FormFields({"addresses": visit.text("url", 2000) or (shared[0] if shared else "")})
     return render(
         request, "source_new.html", status if fault or file_fault else 200, addresses=given.get("addresses", ""),
@@ -211,10 +211,10 @@ def _trial_page(
     visit = Visit(request)
     results: list[AddressResult] = found.found if found.about["what"] == "new" and found.found else []
     numbers = {id(choice): number for number, choice in _choices(found)}
-    shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MOST_SHOWN for choice in one.choices)]
+    shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MAX_SHOWN for choice in one.choices)]
     return render(
         request, "source_look.html" if whole else "parts/source_look.html", status, look=found, what=found.about["what"],
-        results=shown[: 2 * MOST_SHOWN], rest=max(0, len(numbers) - MOST_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
+        results=shown[: 2 * MAX_SHOWN], rest=max(0, len(numbers) - MAX_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
         faults={one.url: one.error or AlreadyThere(mask(one.url), one.there or "") for one in shown if one.error or one.there},
         failure=found.error, trials=found.found if found.about["what"] == "test" and found.found else [],
         number=lambda choice: numbers[id(choice)], typed=lambda name, usual: fields.get(name, "") if name in fields else usual,
@@ -231,9 +231,10 @@ def _choices(found: Look) -> list[tuple[int, Choice]]:
 
 
 def begin_look(request: Request, about: dict[str, Any], work: Any) -> Look:
-    """Raises ``TooMany``."""
+    """Start a check of other sites. Raises ``TooMany``."""
     begun = cast(Looks, request.app.state.looks).start(owner_of(request), about, work)
-    log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about.get("addresses", ""))[:500])
+    action, thing = "source.test" if about["what"] == "test" else "source.look", about.get("key") or mask(about.get("addresses", ""))[:500]
+    log_change(request, action, thing)
     return begun
 
 
@@ -255,15 +256,15 @@ def owner_of(request: Request) -> str:
 def run(request: Request, visit: Here, key: str) -> Response:
     since = visit.portal.now()
     if visit_now(request, key) is None:
-        return notify(request, address_of(key), _("It is switched off: switch it on first."))
-    return RedirectResponse(address(address_of(key, "/run"), since=since.isoformat()), 303)
+        return notify(request, source_path(key), _("It is switched off: switch it on first."))
+    return RedirectResponse(address(source_path(key, "/run"), since=since.isoformat()), 303)
 
 
 @router.get("/sources/{key}/run")
 def state(request: Request, visit: Here, key: str) -> Response:
-    """How far it is; htmx asks for the inner part every few seconds."""
-    portal, source = visit.portal, watched_as(visit, key)
-    since = moment(visit.text("since"))
+    """Show the progress of a visit; htmx requests the inner part every few seconds."""
+    portal, source = visit.portal, watched_source(visit, key)
+    since = parse_time(visit.text("since"))
     known = portal.store.source_state(key)
     visits = portal.store.visits.recent([key], each=1).get(key, ())
     done = known.last_run is not None and (since is None or known.last_run >= since)
@@ -272,33 +273,33 @@ def state(request: Request, visit: Here, key: str) -> Response:
     return render(
         request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
         done=done and bool(visits), visits=visits, came=came, rests=rests,
-        crawls=crawls(portal),
+        crawls=is_crawling(portal),
     )  # fmt: skip
 
 
 def visit_now(request: Request, key: str) -> datetime | None:
-    """Make a source due and wake the crawl; answers when it is due, ``None`` for one that is switched off."""
+    """Make a source due and wake the crawl; return when it is due, ``None`` if the source is disabled."""
     visit = Visit(request)
-    if not watched_as(visit, key).enabled:
+    if not watched_source(visit, key).enabled:
         return None
     due = visit_soon(visit.portal.store, key, visit.portal.now())
-    log(request, "source.run", key)
+    log_change(request, "source.run", key)
     request.app.state.pushed()
     return due
 
 
-def crawls(portal: Portal) -> bool:
-    """Whether a crawl runs that visits what is due."""
+def is_crawling(portal: Portal) -> bool:
+    """Return whether a crawl or worker is running that visits due sources."""
     return portal.crawls or bool(portal.queues and portal.queues().workers)
 
 
-def watched_as(visit: Visit, key: str) -> Watched:
-    """The source that is visited under this key, a search engine too; 404 where there is none."""
+def watched_source(visit: Visit, key: str) -> Watched:
+    """Return the source or search engine with this key. Raises 404."""
     return or_404(next((one for one in visit.portal.sources if one.key == key), None))
 
 
-def moment(text: str | None) -> datetime | None:
-    """An aware moment of an address; ``None`` for anything else."""
+def parse_time(text: str | None) -> datetime | None:
+    """Parse an aware time in a URL; ``None`` for anything else."""
     try:
         found = datetime.fromisoformat((text or "").replace(" ", "+"))
     except ValueError:

@@ -1,6 +1,6 @@
-"""``/sources``: how the sources do, those that need somebody first; searched, filtered, and steered. ``/schedule``: paper B's table of
-hours: what each source is expected to bring in every hour of the day, its next visit, and why. ``/suggestions``: sites that could become
-sources, counted hourly over a sample of articles; ``/opml``: the feeds of sources.yaml."""
+"""``/sources``: the sources with their health, those that need attention first; with search, filters and actions. ``/schedule``: paper B's
+table of hours: the entries expected from each source in every hour of the day, its next visit, and why. ``/suggestions``: sites that could
+become sources, counted hourly over a sample of articles; ``/opml``: the feeds of sources.yaml."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from fastapi import APIRouter, Request, Response
 from newsportal.messages import Message
 from newsportal.portal.access import EDIT, WATCH
 from newsportal.portal.context import Here, Portal, ThisPortal, Visit
-from newsportal.portal.desk.source_fields import FAMILIES, KINDS, number_of
-from newsportal.portal.desk.sources_yaml import apply, config_of, entry
+from newsportal.portal.desk.source_fields import FAMILIES, KINDS, parse_number
+from newsportal.portal.desk.sources_yaml import apply_change, config_of, source_entry
 from newsportal.portal.language import _
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
@@ -33,14 +33,14 @@ from newsportal.store.store import Store
 
 router = APIRouter()
 
-SHOWN = 100  # rows of a page: more take longer to read than to search
-HEIGHT, STEP = 16, 4  # of a day in the line of entries, in units of its drawing
+SHOWN = 100  # rows per page: more take longer to read than to search
+HEIGHT, STEP = 16, 4  # of a day in the chart of entries, in units of the drawing
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 Sort = Literal["health", "name", "kind", "last", "new"]
 
 SORTS: Final[Mapping[Sort, Callable[[Judged], Any]]] = {
-    "health": lambda one: 0,  # as they come: those that need somebody first
+    "health": lambda one: 0,  # unchanged: those that need attention first
     "name": lambda one: one.source.name,
     "kind": lambda one: (list(FAMILIES).index(_family(one)) if _family(one) in FAMILIES else len(FAMILIES), one.source.name),
     "last": lambda one: one.health.figures.last_success or NEVER,
@@ -50,21 +50,21 @@ SORTS: Final[Mapping[Sort, Callable[[Judged], Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which sources are shown: by words, by the state of their health, by how their keys begin."""
+    """Filters sources by words, state of health, and prefix of the key."""
 
     words: str | None = None
     state: str | None = None
     kind: str | None = None
 
     def fits(self, one: Judged, portal: Portal) -> bool:
-        """The words may stand in name, key, address, topics or category, but all must."""
+        """Return whether the source matches. Words are searched in name, key, URLs, topics and category; all must occur."""
         if self.state not in (None, one.health.state) or self.kind not in (None, _family(one)):
             return False
         if not self.words:
             return True
         source = portal.by_key.get(one.source.key)
         belongs = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
-        said = " ".join((one.source.key, one.source.name, addresses(source), *belongs)).lower()
+        said = " ".join((one.source.key, one.source.name, source_urls(source), *belongs)).lower()
         return all(word in said for word in self.words.lower().split())
 
 
@@ -92,41 +92,41 @@ def _family(one: Judged) -> str:
     return one.source.key.partition(":")[0]
 
 
-def addresses(source: Source | None) -> str:
-    """What of a source is fetched, fit to be shown."""
+def source_urls(source: Source | None) -> str:
+    """Return the URLs that are fetched for a source, without their secrets."""
     url = getattr(source, "url", None)
     told: Sequence[str] = getattr(source, "seeds", ()) or ((url,) if url else getattr(source, "addresses", ()))
     return mask(" ".join(told))
 
 
 def _row(one: Judged, visit: Visit) -> dict[str, object]:
-    """A row of the list: ``line`` is the path of the drawing of the last days' entries; ``editable``: the file has an entry of it."""
+    """Return a row of the list: ``line`` is the path of the chart of recent entries; ``editable``: the source has an entry in the file."""
     source = visit.portal.by_key.get(one.source.key)
     kind = KINDS.get(FAMILIES.get(_family(one), ""), "")
     return {
-        "judged": one, **in_words(one, visit), "line": line(one.days), "total": sum(one.days),
-        "kind": visit.say(kind) if kind else _family(one), "address": addresses(source), "editable": source is not None,
+        "judged": one, **health_texts(one, visit), "line": bar_chart_path(one.days), "total": sum(one.days),
+        "kind": visit.say(kind) if kind else _family(one), "address": source_urls(source), "editable": source is not None,
     }  # fmt: skip
 
 
-def in_words(one: Judged, visit: Visit) -> dict[str, str | None]:
-    """How a source does, why, and what helps, in the reader's language."""
+def health_texts(one: Judged, visit: Visit) -> dict[str, str | None]:
+    """Return the state of a source, the reason and the remedy, in the reader's language."""
     says, health, remedy = visit.clock.says, one.health, one.health.remedy()
     return {"state": says(Message(f"state.{health.state}")), "reason": says(health.reason()), "remedy": says(remedy) if remedy else None}
 
 
-def line(days: Sequence[int]) -> str:
-    """A path of bars, a day each, against the day that had most; nothing for a day without entries."""
+def bar_chart_path(days: Sequence[int]) -> str:
+    """Return an SVG path of bars, one per day, scaled to the largest; days without entries have none."""
     most = max(days, default=0)
     tall = [max(1, round(HEIGHT * number / most)) if number else 0 for number in days] if most else []
     return "".join(f"M{place * STEP} {HEIGHT}v-{height}h{STEP - 1}v{height}z" for place, height in enumerate(tall) if height)
 
 
-PLANNED: Final = 50  # sources of a page: each needs its visits of two weeks
+PLANNED: Final = 50  # sources per page: each needs its visits of two weeks
 HOURS: Final = 24
 CELL_WIDTH, CELL_HEIGHT = 18, 22  # of an hour in the drawing, in its units
 STEPS: Final = (0.05, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""Entries an hour from which on a cell is darker; four and more is darkest, as in the command's bars."""
+"""Expected entries per hour at which a cell gets darker; four and more is the darkest, as in the command's bars."""
 
 POLICIES: Final = {
     "learnt": _("learnt from its visits"),
@@ -138,7 +138,7 @@ POLICIES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An hour of the day: ``x`` its place in the drawing, ``shade`` from 0 to 6, ``on``: whether it may be visited then."""
+    """An hour of the day: ``x`` its position in the drawing, ``shade`` from 0 to 6, ``on``: whether visits are allowed in it."""
 
     hour: int
     x: int
@@ -169,14 +169,14 @@ def schedule(request: Request) -> Response:
 
 @router.post("/schedule/{key}", dependencies=EDIT)
 def reschedule(request: Request, key: str, fields: Form) -> Response:
-    """Give a source an interval or hours of its own, or leave it to the schedule again."""
-    found = entry(request, key)
+    """Give a source its own interval or hours, or return it to the schedule."""
+    found = source_entry(request, key)
     back = address("/schedule", q=fields.get("q", ""), page=fields.get("page", ""))
-    values: dict[str, Any] = {"interval": number_of(minutes) if (minutes := fields.get("interval", "").strip()) else None}
+    values: dict[str, Any] = {"interval": parse_number(minutes) if (minutes := fields.get("interval", "").strip()) else None}
     if hasattr(found.source, "hours"):
         values["hours"] = fields.get("hours", "").strip() or None
     change, text = set_entry(found.kind, found.source.name, values), _("The schedule of %(name)s was changed.")
-    return apply(request, change, "source.schedule", key, back, text, values, name=found.source.name)
+    return apply_change(request, change, "source.schedule", key, back, text, values, name=found.source.name)
 
 
 def _planned_row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:
@@ -190,31 +190,31 @@ def _planned_row(found: Visited, planned: Planned, visit: Visit, now: datetime) 
         "kind": visit.say(KINDS[FAMILIES[family]]) if editable else family, "policy": visit.say(POLICIES[planned.policy]),
         "cells": cells(planned.expected, on, now.hour), "editable": editable,
         "interval": f"{source.interval:g}" if getattr(source, "interval", None) else "",
-        "hours": spans(hours) if hours and len(hours) < HOURS else "", "has_hours": hours is not None,
+        "hours": hour_ranges(hours) if hours and len(hours) < HOURS else "", "has_hours": hours is not None,
         "total": sum(planned.expected) if planned.expected is not None else None,
     }  # fmt: skip
 
 
 def cells(expected: Sequence[float] | None, on: frozenset[int], first: int) -> tuple[Cell, ...]:
-    """The hours of the day from 0 to 23; ``expected`` begins with the hour ``first``."""
+    """Return the hours of the day from 0 to 23; ``expected`` begins with the hour ``first``."""
     by_hour = {(first + place) % HOURS: number for place, number in enumerate(expected or ())}
     shades = {hour: sum(number >= step for step in STEPS) for hour, number in by_hour.items()}
     return tuple(Cell(hour, hour * CELL_WIDTH, shades.get(hour, 0), hour in on, by_hour.get(hour)) for hour in range(HOURS))
 
 
-def spans(hours: Sequence[int]) -> str:
-    """``6-9,18-23`` for the hours of the file, which are in order."""
+def hour_ranges(hours: Sequence[int]) -> str:
+    """Return ``6-9,18-23`` for sorted hours."""
     runs = [[hour for _, hour in run] for _, run in groupby(enumerate(hours), lambda placed: placed[1] - placed[0])]
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-SAMPLE = 2_000  # articles. The store gives them by id, which is a hash, so the first ones are a fair sample; they take about half a second
+SAMPLE = 2_000  # articles. Their ids are hashes, so the first ones are a random sample; counting them takes about half a second
 SECONDS = 3600.0
 SUGGESTED = 30
 
 
-class Suggesting:
-    """The suggestions over a store, at most ``SECONDS`` old. Called from several threads; one of them counts."""
+class SuggestionCache:
+    """Suggestions of sources, at most ``SECONDS`` old. Thread-safe; one thread at a time counts."""
 
     def __init__(self, store: Store, sources: Sources) -> None:
         self._store = store
@@ -222,14 +222,14 @@ class Suggesting:
         self.follow(sources)
 
     def follow(self, sources: Sources) -> None:
-        """``sources.yaml`` was changed: what it visits now is no suggestion."""
+        """Use a changed ``sources.yaml``: sites that it visits are not suggested."""
         visited = tuple(url for source in sources.all() if isinstance(source, Place) for url in source.addresses)
         if visited != self._visited:
             self._visited = visited
             self._counted = CostlyValue(lambda: self._count(visited), "suggestions", SECONDS, spare=0)
 
     def suggestions(self) -> list[Suggestion]:
-        """Raises ``StoreError``."""
+        """Return the suggestions. Raises ``StoreError``."""
         return self._counted.get()
 
     def _count(self, visited: Sequence[str]) -> list[Suggestion]:
@@ -241,13 +241,13 @@ class Suggesting:
 
 @router.get("/suggestions", dependencies=WATCH)
 def suggestions(request: Request) -> Response:
-    suggesting: Suggesting = request.app.state.suggesting
+    suggesting: SuggestionCache = request.app.state.suggesting
     return render(request, "suggestions.html", suggestions=suggesting.suggestions())
 
 
 @router.get("/opml")
 def opml(portal: ThisPortal) -> Response:
-    """The enabled feeds of sources.yaml, without those whose address holds a password or a token."""
+    """The enabled feeds of sources.yaml, except those whose URL contains a password or token."""
     public = (feed for feed in portal.config.feeds if feed.enabled and not portal.config.is_secret(feed.url))
     feeds = (Outline(feed.url, feed.name, feed.category) for feed in public)
     named = {"content-disposition": 'attachment; filename="newsportal.opml"'}

@@ -1,8 +1,8 @@
-"""``sources.yaml`` as the desk changes it: written whole or not at all, kept as it was, logged, and in force at once. ``/sources/file``:
-the whole of it as text, for what forms lack. ``/sources/versions``: what it said before.
+"""Changes of ``sources.yaml`` by the desk: atomic, with a copy of the former version, logged, and in force at once. ``/sources/file``: the
+file as text, for keys that have no form. ``/sources/versions``: its earlier versions.
 
-The text holds addresses of databases and may name files, so only administrators see and write it. Who edits sources may go back, as far
-as nothing else changes by it.
+The text contains URLs of databases and may name files, so only administrators see and write it. Editors may restore an earlier version if
+only their keys change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.access import ADMINISTER, EDIT, log, may, or_404
+from newsportal.portal.access import ADMINISTER, EDIT, log_change, may, or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.language import _
@@ -32,7 +32,7 @@ from newsportal.sources.editing import Change, NoVersion, OtherKeys, Version, Wr
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A source: ``kind`` is its list, ``place`` where it stands there, ``written`` its keys as the file has them."""
+    """A source: ``kind`` is its list, ``place`` its position there, ``written`` its keys as they are in the file."""
 
     source: Source
     kind: str
@@ -41,17 +41,17 @@ class Entry:
 
 
 def config_of(request: Request) -> Sources:
-    """``sources.yaml`` as it counts now."""
+    """Return the ``sources.yaml`` in force."""
     return Visit(request).portal.config
 
 
 def path_of(request: Request) -> Path:
-    """Where the file lies; 404 where there is none."""
+    """Return the path of the file. Raises 404 if there is none."""
     return or_404(config_of(request).path)
 
 
-def entry(request: Request, key: str) -> Entry:
-    """The source ``feed:NAME``; 404 where there is none."""
+def source_entry(request: Request, key: str) -> Entry:
+    """Return the source with this key, such as ``feed:NAME``. Raises 404."""
     kind = or_404(FAMILIES.get(key.partition(":")[0]))
     source = or_404(next((one for one in config_of(request).find(key) if one.key == key), None))
     try:
@@ -63,28 +63,27 @@ def entry(request: Request, key: str) -> Entry:
 def write(
     request: Request, change: Callable[[Path], Written], action: str, thing: str = "", details: Mapping[str, Any] | None = None
 ) -> str | None:
-    """Let ``change`` write the file, log it, and let it count. Raises what ``change`` raises; then nothing was written.
+    """Let ``change`` write the file, log it, and reload. Raises the errors of ``change``; then nothing was written.
 
-    Returns where a form is sent that takes the change back; ``None`` where the file stays as it was.
+    Returns the path to which a form that undoes the change is sent; ``None`` if the file did not change.
     """
     path = path_of(request).resolve()
     after = change(path)
     if after.replaced is None:
         return None
-    log(request, action, thing, masked(details))
+    log_change(request, action, thing, mask_values(details))
     request.app.state.reloading.look()
     return f"/sources/undo/{after.replaced}/{after}"
 
 
 EDITORS_KEYS: Final = frozenset({*FAMILIES.values(), "topics", "categories"})
-"""What of the file is in editors' hands. All else (where things are stored, who reads, what may be asked for, where articles are
-published) is administrators'."""
+"""The keys that editors may change. All others (stores, readers' access, allowed requests, publishing) are for administrators."""
 
 
-def restored(request: Request, version: Version, seen: str | None, action: str) -> str | None:
-    """Put an earlier version in place of the file. Raises as ``go_back``: ``OtherKeys`` where more would change than who asks may.
+def restore_version(request: Request, version: Version, seen: str | None, action: str) -> str | None:
+    """Restore an earlier version of the file. Raises the errors of ``go_back``: ``OtherKeys`` if it would change more than the user may.
 
-    Of two who do so at once (or one who clicks twice) the second finds it done, and is told no conflict.
+    Of two simultaneous requests (such as a double click) the second finds it done and raises no conflict.
     """
     within = None if may(request, Right.ADMINISTER) else EDITORS_KEYS
     try:
@@ -95,60 +94,60 @@ def restored(request: Request, version: Version, seen: str | None, action: str) 
         return None
 
 
-GONE: Final = _("It is gone: somebody has removed it meanwhile.")
-ELSEWHERE: Final = _("sources.yaml was changed since; look at its earlier versions.")
-CANNOT: Final = _("sources.yaml cannot be written: %(why)s")
-OTHERS: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
+ENTRY_DELETED: Final = _("It is gone: somebody has removed it meanwhile.")
+FILE_CHANGED: Final = _("sources.yaml was changed since; look at its earlier versions.")
+NOT_WRITABLE: Final = _("sources.yaml cannot be written: %(why)s")
+ADMINISTRATORS_ONLY: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
 
-MOST_PROBLEMS: Final = 3  # that are shown: one of an interval comes once for each source
+MOST_PROBLEMS: Final = 3  # problems shown: a wrong interval is reported for each source
 
-NOT_WRITTEN: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoVersion, OSError)
-"""What a change raises where nothing was written."""
+WRITE_ERRORS: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoVersion, OSError)
+"""Errors of a change after which nothing was written."""
 
 
 def failure_of(request: Request, error: Exception) -> str:
-    """Why nothing was written, in the reader's language."""
+    """Return why nothing was written, in the reader's language."""
     visit = Visit(request)
     if isinstance(error, SourcesError):
         problems = list(dict.fromkeys(worded(problem, visit.clock.words) for problem in error.problems))
         return " ".join((visit.say("Nothing was changed."), *problems[:MOST_PROBLEMS]))
     if isinstance(error, OSError):
-        return visit.say(CANNOT, why=error.strerror or error)
+        return visit.say(NOT_WRITABLE, why=error.strerror or error)
     if isinstance(error, OtherKeys):
-        return visit.say(OTHERS, keys=", ".join(error.keys))
-    return visit.say(GONE if isinstance(error, NoEntry) else ELSEWHERE)
+        return visit.say(ADMINISTRATORS_ONLY, keys=", ".join(error.keys))
+    return visit.say(ENTRY_DELETED if isinstance(error, NoEntry) else FILE_CHANGED)
 
 
 def status_of(error: Exception) -> int:
-    """The status of a page that shows why nothing was written."""
+    """Return the status of a page that shows why nothing was written."""
     return 422 if isinstance(error, SourcesError | NameTaken) else 503 if isinstance(error, OSError) else 409
 
 
-def apply(
+def apply_change(
     request: Request, change: Change, action: str, thing: str, target: str, text: str, details: Mapping[str, Any] | None = None,
     **params: object,
 ) -> Response:  # fmt: skip
-    """Make ``change`` and return to ``target``, where ``text`` (with its ``params``), or why nothing was written, is shown."""
+    """Make ``change`` and redirect to ``target``, which shows ``text`` (with its ``params``) or why nothing was written."""
     try:
         undo = write(request, lambda path: edit(path, change), action, thing, details)
-    except NOT_WRITTEN as error:
+    except WRITE_ERRORS as error:
         return redirect_with(request, target, failure_of(request, error))
     return notify(request, target, text, undo=undo, **params)
 
 
-def masked(value: Any) -> Any:
-    """JSON values fit to be logged: passwords and tokens in addresses replaced by ``***``."""
+def mask_values(value: Any) -> Any:
+    """Return JSON values for the log: passwords and tokens in URLs are replaced by ``***``."""
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, Mapping):
-        return {name: masked(item) for name, item in value.items()}
-    return [masked(item) for item in value] if isinstance(value, list | tuple) else value
+        return {name: mask_values(item) for name, item in value.items()}
+    return [mask_values(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 router = APIRouter(dependencies=EDIT)
 
-CONTEXT: Final = 3  # lines around a difference, as diff has them
-MAX_LINES: Final = 2000  # of a difference: more is no reading
+CONTEXT: Final = 3  # lines around a difference, as diff prints
+MAX_LINES: Final = 2000  # of a difference: a longer one is unreadable
 
 CONFLICT = _(
     "Somebody else has changed the file meanwhile. Your text stands here, with what it would change; save again to put it in place."
@@ -164,14 +163,14 @@ class DiffLine:
 
 
 @router.get("/sources/file", dependencies=ADMINISTER)
-def whole(request: Request) -> Response:
+def edit_file(request: Request) -> Response:
     content = _content(request)
     return _editor(request, content.decode("utf-8", "replace"), digest_of(content))
 
 
 @router.post("/sources/file", dependencies=ADMINISTER)
 def save(request: Request, fields: Form) -> Response:
-    """Write the text if it loads and nobody else wrote; else show both, with every mistake and its line."""
+    """Save the text if it is valid and the file has not changed; else show both, with every error and its line."""
     visit, before = Visit(request), _content(request)
     text, seen = fields.get("text", ""), fields.get("seen", "")
     written = text.replace("\r\n", "\n") if b"\r\n" not in before else text
@@ -189,14 +188,14 @@ def save(request: Request, fields: Form) -> Response:
 
 
 @router.get("/sources/versions")
-def earlier(request: Request) -> Response:
+def list_versions(request: Request) -> Response:
     path = path_of(request).resolve()
     return render(request, "sources_versions.html", versions=versions(path), file=path, diff=None, version=None)
 
 
 @router.get("/sources/versions/{id}")
 def version(request: Request, id: str) -> Response:
-    """What would change if the file went back to this version. Secrets are not shown: see :func:`difference`."""
+    """Show what restoring this version would change. Secrets are not shown to editors."""
     path = path_of(request).resolve()
     before, now = content_of(path, id), _content(request)
     known, lines = versions(path), list(difference(now, before))
@@ -211,7 +210,7 @@ def version(request: Request, id: str) -> Response:
 def restore(request: Request, id: str, fields: Form) -> Response:
     found = or_404(next((one for one in versions(path_of(request).resolve()) if one.id == id), None))
     try:
-        undo = restored(request, found, fields.get("seen", ""), "sources.restore")
+        undo = restore_version(request, found, fields.get("seen", ""), "sources.restore")
     except SourcesError as error:
         return notify(request, "/sources/versions", _("That version would not load: %(why)s"), why=error.problems[0])
     except (NewsportalError, OSError) as error:
@@ -220,7 +219,7 @@ def restore(request: Request, id: str, fields: Form) -> Response:
 
 
 def difference(before: bytes, after: bytes) -> Iterator[DiffLine]:
-    """What changes from one text to the other, with lines around it; cut where it is too long to be read."""
+    """Yield the differences of two texts with lines around them, cut after ``MAX_LINES``."""
     was, now = (content.decode("utf-8", "replace").splitlines() for content in (before, after))
     lines = difflib.unified_diff(was, now, lineterm="", n=CONTEXT)
     ways = {"+": "added", "-": "removed", "@": "place"}
@@ -228,7 +227,7 @@ def difference(before: bytes, after: bytes) -> Iterator[DiffLine]:
         if place >= MAX_LINES:
             yield DiffLine("place", "…")
             return
-        if place >= 2:  # the first two name files
+        if place >= 2:  # the first two lines are file names
             yield DiffLine(ways.get(line[:1], "same"), line[1:] if line[:1] != "@" else line)
 
 

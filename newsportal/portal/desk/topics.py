@@ -1,4 +1,4 @@
-"""``/topics``: the topics in order, and how much they brought; a topic's form, with what its words would find, as they are typed."""
+"""``/topics``: the topics in order, with recent counts; the form of a topic, with a live preview of what its words find."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from newsportal.classify.topics import TopicRule, rule
 from newsportal.errors import SearchError, SourcesError
 from newsportal.portal.access import EDIT, or_404
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
-from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, write
+from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of, start_job
+from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, apply_change, config_of, failure_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.render import redirect_with, render
 from newsportal.portal.request_body import Form, FormFields
@@ -32,8 +32,8 @@ from newsportal.sources.values import words
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
-    """What is in the form: texts as typed. ``before``: what the topic is called in the file, ``None`` for a new one."""
+class TopicForm:
+    """The fields of the form, as typed. ``before``: the topic's current name in the file, ``None`` for a new topic."""
 
     before: str | None = None
     digest: str = ""
@@ -44,46 +44,46 @@ class Typed:
     query: str = ""
     pages: str = ""
     engines: tuple[str, ...] = ()
-    hours: bool = False  # the file names pages for hours of the day, which the field does not show
+    hours: bool = False  # the file has pages by hour of the day, which the field does not show
     enabled: bool = True
     auto_classify: bool = False
-    follow: bool = True  # stored articles, once it is saved
+    follow: bool = True  # reassign stored articles after saving
     faults: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
 
     def draft(self) -> Draft:
-        """As it is written into the file."""
+        """Return the values to be written to the file."""
         return Draft(
             self.name.strip(), words(self.must), words(self.any), words(self.never), words(self.query), self.engines,
             self.pages.strip() or None, not self.hours, self.enabled, self.auto_classify,
         )  # fmt: skip
 
     def rule(self) -> TopicRule:
-        """What it would find: as the file has it, a topic without words looks for its name."""
+        """Return the rule for matching articles: as in the file, a topic without words searches for its name."""
         must, any_, never = words(self.must), words(self.any), words(self.never)
         named = self.name.strip()
         return rule(named, must, any_ or (() if must or not named else (named,)), never)
 
 
-def typed_of(topic: Topic, digest: str) -> Typed:
+def form_of_topic(topic: Topic, digest: str) -> TopicForm:
     kept = topic.keywords
     own = kept.any if kept.any != (topic.name,) or kept.must else ()
     pages = set(topic.breadth.by_hour)
     plain = topic.breadth != Breadth() and len(pages) == 1
-    return Typed(
+    return TopicForm(
         topic.name, digest, topic.name, "\n".join(own), "\n".join(kept.must), "\n".join(kept.not_), "\n".join(topic.query),
         str(next(iter(pages))) if plain else "", topic.engines, len(pages) > 1, topic.enabled, topic.auto_classify,
     )  # fmt: skip
 
 
-def typed(sent: FormFields) -> Typed:
+def parse_topic_form(sent: FormFields) -> TopicForm:
     digest, name, any_, must, never, query, pages = (
         sent.get(key, "") for key in ("digest", "name", "any", "must", "not", "query", "pages")
     )  # fmt: skip
     engines = tuple(dict.fromkeys(sent.getlist("engines")))
     hours, enabled, auto_classify, follow = (bool(sent.get(key)) for key in ("hours", "enabled", "auto_classify", "follow"))
     before = sent.get("before") or None
-    return Typed(before, digest, name, any_, must, never, query, pages, engines, hours, enabled, auto_classify, follow)
+    return TopicForm(before, digest, name, any_, must, never, query, pages, engines, hours, enabled, auto_classify, follow)
 
 
 FIELDS: Final = {
@@ -92,22 +92,22 @@ FIELDS: Final = {
 }  # fmt: skip
 """Key of the file → field of the form."""
 
-USUAL: Final = ("baidu_news", "bing_news")  # as in the sources.yaml of newsportal init
-PAGES: Final = 2  # result pages of a visit until the hours' repeats have taught another number
+DEFAULT_ENGINES: Final = ("baidu_news", "bing_news")  # as in the sources.yaml of newsportal init
+PAGES: Final = 2  # result pages per visit until the schedule has learned another number
 DAY: Final = 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """An engine that may be ticked. ``state``: whether it answers, in the reader's words; ``refuses``: it did not at its last visit."""
+class EngineChoice:
+    """An engine offered in the form. ``state``: whether it responds, in the reader's language; ``refuses``: its last visit failed."""
 
     name: str
     state: str
     refuses: bool
 
 
-def offers(visit: Visit, known: Sources) -> list[Offer]:
-    """The engines that the form offers, those of the file first."""
+def engine_choices(visit: Visit, known: Sources) -> list[EngineChoice]:
+    """Return the engines to offer, those of the file first."""
     states = {state.source: state for state in visit.portal.store.source_states()}
     found = []
     for name in dict.fromkeys((*(engine.name for engine in known.engines if engine.enabled), *built_in())):
@@ -115,21 +115,21 @@ def offers(visit: Visit, known: Sources) -> list[Offer]:
         why = refusal(name, state, visit.clock.now)
         answered = state.last_success if state else None
         said = visit.clock.says(why) if why else visit.say("answered at %(when)s", when=visit.clock.full(answered)) if answered else ""
-        found.append(Offer(name, said or visit.say("not asked yet"), why is not None))
+        found.append(EngineChoice(name, said or visit.say("not asked yet"), why is not None))
     return found
 
 
-def usual(known: Sources, offered: Sequence[Offer]) -> tuple[str, ...]:
-    """The engines that a new topic asks: those that other topics ask, else those of the file, else the usual; never one that refuses."""
+def usual_engines(known: Sources, offered: Sequence[EngineChoice]) -> tuple[str, ...]:
+    """Return a new topic's default engines: those of other topics, else of the file, else the usual; without those that refuse."""
     asked = [engine for topic in known.topics for engine in topic.engines]
-    wanted = asked or [engine.name for engine in known.engines] or USUAL
+    wanted = asked or [engine.name for engine in known.engines] or DEFAULT_ENGINES
     return tuple(one.name for one in offered if one.name in wanted and not one.refuses)
 
 
 router = APIRouter(dependencies=EDIT)
 
-ASSIGN_DAYS = (7, 30, 90, 365)  # how far back stored articles may follow, by choice
-FOLLOW_DAYS = "30"  # how far back they follow a topic that is saved
+ASSIGN_DAYS = (7, 30, 90, 365)  # how many days back stored articles may be reassigned
+FOLLOW_DAYS = "30"  # how many days back they are reassigned when a topic is saved
 FOLLOWS = _("Stored articles of the last %(days)s days follow now.")
 FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let them below when it is done.")
 
@@ -140,7 +140,7 @@ def topics(request: Request, visit: Here) -> Response:
     names = [topic.name for topic in known.topics]
     lately = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest(("assign",))
-    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_gone(request, names),
+    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_deleted_topics(request, names),
         refusals=visit.refusals(names),
     )  # fmt: skip
 
@@ -149,20 +149,20 @@ def topics(request: Request, visit: Here) -> Response:
 def new(request: Request) -> Response:
     visit, known = Visit(request), config_of(request)
     name = visit.text("name", 100) or ""
-    return _form(request, Typed(digest=digest(path_of(request)), name=name, engines=usual(known, offers(visit, known))))
+    return _form(request, TopicForm(digest=digest(path_of(request)), name=name, engines=usual_engines(known, engine_choices(visit, known))))
 
 
 @router.get("/topics/{name}/edit")
 def change(request: Request, name: str) -> Response:
     path = path_of(request)
     stamp = digest(path)
-    return _form(request, typed_of(or_404(load(path).topic(name)), stamp))
+    return _form(request, form_of_topic(or_404(load(path).topic(name)), stamp))
 
 
 @router.post("/topics/preview")
-def tried(request: Request, sent: Form) -> Response:
-    """What the words would find: a part of the page for a script, else the whole of it."""
-    form = typed(sent)
+def preview_topic(request: Request, sent: Form) -> Response:
+    """Show what the words find: a part of the page for a script, else the complete page."""
+    form = parse_topic_form(sent)
     if request.headers.get("hx-request"):
         return render(request, "parts/topic_preview.html", **_preview(request, form))
     return _form(request, form)
@@ -170,7 +170,7 @@ def tried(request: Request, sent: Form) -> Response:
 
 @router.post("/topics/save")
 def save(request: Request, visit: Here, sent: Form) -> Response:
-    form, path = typed(sent), path_of(request)
+    form, path = parse_topic_form(sent), path_of(request)
     action, name = "topic.change" if form.before else "topic.add", form.draft().name
     details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
     try:
@@ -195,7 +195,7 @@ def save(request: Request, visit: Here, sent: Form) -> Response:
         number = follow_preview(visit.portal, replace(form, name=name))
         text += " " + visit.say_number("%(num)d story of the last week is in it.", "%(num)d stories of the last week are in it.", number)
         try:
-            begin_job(request, "assign", name, assigning(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
+            begin_job(request, "assign", name, assign_command(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
             text += " " + visit.say(FOLLOWS, days=FOLLOW_DAYS)
         except Busy:
             text += " " + visit.say(FOLLOWS_NOT)
@@ -213,7 +213,7 @@ def confirm_delete(request: Request, name: str) -> Response:
 
 @router.post("/topics/{name}/delete")
 def deleted(request: Request, name: str) -> Response:
-    return apply(request, delete(name), "topic.delete", name, "/topics", _("The topic %(name)s was deleted."), name=name)
+    return apply_change(request, delete(name), "topic.delete", name, "/topics", _("The topic %(name)s was deleted."), name=name)
 
 
 @router.post("/topics/{name}/up")
@@ -222,25 +222,25 @@ def moved(request: Request, name: str) -> Response:
     step = 1 if request.scope["path"].endswith("/down") else -1
     try:
         write(request, lambda file: edit(file, move(name, step)), "topic.move", name)
-    except NOT_WRITTEN as error:
+    except WRITE_ERRORS as error:
         return redirect_with(request, "/topics", failure_of(request, error))
     return RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
 
 
 @router.post("/topics/assign")
 def assign(request: Request, sent: Form) -> Response:
-    """Let stored articles follow: all topics, one, or one that is no more."""
+    """Reassign stored articles to all topics, to one, or from a deleted one."""
     name, days = sent.get("name", ""), sent.get("days", "")
     there = [topic.name for topic in config_of(request).topics]
-    gone = name if name and name in _gone(request, there) else None
+    gone = name if name and name in _deleted_topics(request, there) else None
     if days not in map(str, ASSIGN_DAYS) or (name and name not in there and gone is None):
         raise HTTPException(400)
-    words = assigning(days, None if gone else name, gone)
+    words = assign_command(days, None if gone else name, gone)
     return start_job(request, "assign", name, words, back="/topics", params={"days": days})
 
 
-def follow_preview(portal: Portal, form: Typed) -> int:
-    """Put the stories that the preview shows into the topic at once, before the job has come to them; answers how many match."""
+def follow_preview(portal: Portal, form: TopicForm) -> int:
+    """Add the stories of the preview to the topic at once, before the job reaches them; return how many match."""
     now, found_by = portal.now(), form.rule()
     try:
         found = preview(portal.store, portal.index, found_by, topic=form.before, now=now)
@@ -251,20 +251,20 @@ def follow_preview(portal: Portal, form: Typed) -> int:
     return len(found.newest)
 
 
-def _gone(request: Request, names: Sequence[str]) -> list[str]:
-    """Topics of stored articles that the file has no more: deleted, or renamed."""
+def _deleted_topics(request: Request, names: Sequence[str]) -> list[str]:
+    """Return topics of stored articles that are not in the file: deleted or renamed ones."""
     return sorted(set(Visit(request).portal.tally().by_topic) - set(names))
 
 
-def _form(request: Request, form: Typed, status: int = 200) -> Response:
+def _form(request: Request, form: TopicForm, status: int = 200) -> Response:
     known = config_of(request)
-    cost = round(PAGES * DAY / known.schedule.usual)  # requests a day of one engine for one question, at the schedule's usual interval
-    values = {"title": form.before or "", "engines": offers(Visit(request), known), "cost": cost, "follow_days": FOLLOW_DAYS}
+    cost = round(PAGES * DAY / known.schedule.usual)  # requests per day to an engine for one query, at the schedule's usual interval
+    values = {"title": form.before or "", "engines": engine_choices(Visit(request), known), "cost": cost, "follow_days": FOLLOW_DAYS}
     return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 
 
-def _preview(request: Request, form: Typed) -> dict[str, Any]:
-    """What the form's words find, each story with its title and the beginning of its text, the words marked."""
+def _preview(request: Request, form: TopicForm) -> dict[str, Any]:
+    """Return the stories found by the form's words, each with its title and the beginning of its text, with matches marked."""
     portal = Visit(request).portal
     asked = form.name.strip() or form.any or form.must
     found = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now()) if asked else None

@@ -1,4 +1,4 @@
-"""Looks at other sites that take their time: they run beside the pages, few at once, and end when nobody waits for them any more."""
+"""Background checks of other sites ("looks"): they run in threads, few at once, and are abandoned when no page polls them any more."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from newsportal.errors import NewsportalError
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 3  # looks that run at the same time; each makes one request after another
-WAITING: Final = 12  # looks that wait for their turn; a further one is refused
+AT_ONCE: Final = 3  # looks that run at the same time; each sends one request at a time
+WAITING: Final = 12  # queued looks; beyond that, a new one is refused
 PATIENCE: Final = 60.0
-"""Seconds after which a look that nobody asks about is abandoned: a page asks every second, one without scripts every few."""
+"""Seconds without polling after which a look is abandoned: a page polls every second, without scripts every few."""
 
-KEPT: Final = 1800.0  # seconds for which a result may be had: somebody reads it, is called away, and comes back
+KEPT: Final = 1800.0  # seconds that a result is kept: its reader may be called away and come back
 
 
 class TooMany(NewsportalError):
-    """Raised by :meth:`Looks.start` while too many look already. The page says so."""
+    """Raised by :meth:`Looks.start` if too many looks are running or queued. The page says so."""
 
 
 class Abandoned(NewsportalError):
-    """Raised within a look that nobody waits for; it ends."""
+    """Raised within an abandoned look; it ends."""
 
 
 @dataclass
 class Look:
-    """One look: ``owner`` is the id of the person who asked, ``about`` what was asked. Done with ``found`` or ``error``."""
+    """A look: ``owner`` is the id of the person who started it, ``about`` its subject. When done, it has ``found`` or ``error``."""
 
     id: str
     owner: str
@@ -46,17 +46,17 @@ class Look:
     dropped: bool = False
 
     def tell(self, step: str) -> None:
-        """The look goes on to ``step``. Raises ``Abandoned`` where nobody waits for it."""
+        """Record the next step. Raises ``Abandoned`` if no page polls the look any more."""
         if self.dropped or monotonic() - self.seen > PATIENCE:
             raise Abandoned("nobody waits for it")
         self.steps.append(step)
 
 
-Work = Callable[[Callable[[str], None]], Any]  # what a look does; it tells each step
+Work = Callable[[Callable[[str], None]], Any]  # the function that a look runs; it reports each step
 
 
 class Looks:
-    """Safe between threads. ``at_once``: how many run at the same time."""
+    """Thread-safe. ``at_once``: how many run at the same time."""
 
     def __init__(self, at_once: int = AT_ONCE, waiting: int = WAITING) -> None:
         self._turn = threading.Semaphore(at_once)
@@ -65,7 +65,7 @@ class Looks:
         self._looks: dict[str, Look] = {}
 
     def start(self, owner: str, about: dict[str, Any], work: Work) -> Look:
-        """Begin ``work`` as soon as there is room. Raises ``TooMany``."""
+        """Run ``work`` as soon as a thread is free. Raises ``TooMany``."""
         now = monotonic()
         with self._lock:
             self._looks = {id: look for id, look in self._looks.items() if not look.done or now - look.seen <= KEPT}
@@ -77,14 +77,14 @@ class Looks:
         return look
 
     def get(self, id: str, owner: str) -> Look | None:
-        """The look, for the person who asked for it; he still waits for it."""
+        """Return the look of this owner, and keep it from being abandoned."""
         if (look := self._of(id, owner)) is None:
             return None
         look.seen = monotonic()
-        return replace(look)  # done or not, whatever becomes of it while a page is written
+        return replace(look)  # a copy, so that it does not change while a page is rendered
 
     def drop(self, id: str, owner: str) -> None:
-        """Nobody waits for it any more: it ends before its next request."""
+        """Abandon the look: it ends before its next request."""
         if (look := self._of(id, owner)) is not None:
             look.dropped = True
 

@@ -1,1 +1,1 @@
-"""The portal for assistants: an MCP server whose tools are operations of the API (``docs/mcp.md``). The SDK is loaded when one is asked."""
+"""The portal for assistants: an MCP server whose tools are operations of the API (``docs/mcp.md``). The SDK is imported on first use."""

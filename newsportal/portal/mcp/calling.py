@@ -1,4 +1,4 @@
-"""Tools ask the portal's own API, within the process and with the token of who asks: what a token may is decided there, as for programs."""
+"""Calls the portal's own API within the process, with the caller's token: rights are checked there, as for any program."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from starlette.types import ASGIApp, Message
 
 from newsportal import __version__
 
-HOST: Final = b"127.0.0.1"  # a name that every portal answers to
+HOST: Final = b"127.0.0.1"  # a host name that every portal accepts
 PREFIX: Final = "/api/v1"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks ``app``: by ``token`` (None: nobody), from ``address``. ``base``: how links to the portal begin; empty for none."""
+    """The caller of ``app``: its ``token`` (None: anonymous) and IP ``address``. ``base``: the prefix of links to the portal, or empty."""
 
     app: ASGIApp
     token: str | None = field(repr=False)
@@ -32,7 +32,7 @@ CALLER: Final[ContextVar[Caller]] = ContextVar("caller")
 
 
 async def call(method: str, *path: str, asked: Mapping[str, Any] | None = None, body: Any = None) -> Any:
-    """What the API answers to ``METHOD /api/v1/PATH/…``. Raises ``ToolError`` with its sentence and remedy."""
+    """Return the response of the API to ``METHOD /api/v1/PATH/…``. Raises ``ToolError`` with the API's message and remedy."""
     caller = CALLER.get()
     if method != "GET" and caller.token is None:
         raise ToolError(

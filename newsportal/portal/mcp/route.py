@@ -1,11 +1,11 @@
-"""``POST /mcp``: streamable HTTP for assistants that reach the portal over the network, with a token."""
+"""``POST /mcp``: streamable HTTP for assistants that connect over the network, with a token."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from newsportal.portal.access import READ, ApiError, error_answer, signed
+from newsportal.portal.access import READ, ApiError, error_response, signed
 from newsportal.portal.readers.greader import paced
 from newsportal.portal.reading.feeds import base_address
 from newsportal.portal.request_body import bearer
@@ -17,7 +17,7 @@ router = APIRouter(dependencies=[*READ, Depends(paced)])
 
 
 class _Exchange(Response):
-    """What the SDK answers."""
+    """The response of the SDK."""
 
     def __init__(self, request: Request) -> None:
         super().__init__()
@@ -34,12 +34,12 @@ class _Exchange(Response):
 
 @router.post(PATH)
 def mcp(request: Request) -> Response:
-    """Each tool asks for its own right. Without a token there is no way in, even where everybody reads."""
+    """Each tool checks its own right. A token is required, even where reading is public."""
     if bearer(request.headers) is None or signed(request) is None:
-        return error_answer(401)
+        return error_response(401)
     try:
         import mcp as sdk  # noqa: F401 - an extra
     except ImportError:
         away = ApiError(503, "not-installed", "The MCP server needs a package that is not installed.", MISSING)
-        return error_answer(503, error=away)
+        return error_response(503, error=away)
     return _Exchange(request)

@@ -1,10 +1,9 @@
-"""The tools of assistants, which are told their docstrings. Those that read: search, what is new, a story, why it was folded, how sources
-do. Those of an editor's token: sources and topics with a preview before anything is written, folds, categories, publishing; every
-change is logged under the person's name and can be taken back at the desk. At the end the server of the official SDK with these tools, over
-standard input and output or for one request of HTTP.
-
-Text of the Web comes without tags and whatever cannot be seen, and short. It was written by strangers, some of it for assistants, so it
-is never mixed with the portal's own words: it stands under :data:`KEY`, as values of JSON, which no text can leave.
+"""The tools of assistants; assistants see their docstrings. Some read: search, latest stories, a story, why it was folded, the health of
+sources. Those for tokens that may edit: sources and topics, previewed before anything is written, folds, categories, publishing; every
+change is logged under the person's name and can be undone at the desk. At the end, the server of the official SDK with these tools, over
+standard input and output or for a single HTTP request.
+Text of the Web is shortened and stripped of tags and invisible characters. It was written by strangers, sometimes to mislead assistants, so
+it is kept apart from the portal's own words: as JSON strings under :data:`KEY`, which no text can escape from.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from newsportal.portal.safe_text import plain, web_address
 
 PAGE: Final = 10
 MOST: Final = 20
-TEXT: Final = 3_000  # characters of a text at once
+TEXT: Final = 3_000  # characters of a text per call
 VERSIONS: Final = 20
 
 Limit = Annotated[int, Field(ge=1, le=MOST, description="Items of a page.")]
@@ -46,15 +45,15 @@ RULE: Final = (
 
 TAG: Final = re.compile(r"<[A-Za-z/!?][^<>]*>")
 UNSEEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn")
-"""Categories of Unicode: control, format (zero-width, direction, tag characters), surrogates, private and unassigned."""
+"""Unicode categories: control, format (zero-width, direction and tag characters), surrogates, private use and unassigned."""
 
 LINE: Final = 300  # characters of a title or a name
 
 
 def cleaned(text: str | None, limit: int = LINE) -> str:
-    """``text`` without tags and unseen characters, cut to ``limit``; paragraphs stay lines."""
+    """Return ``text`` without tags and invisible characters, cut to ``limit``; line breaks of paragraphs stay."""
     kept = (text or "")[: 4 * limit]
-    while (without := TAG.sub("", kept)) != kept:  # `<<b>b>` holds one more
+    while (without := TAG.sub("", kept)) != kept:  # `<<b>b>` contains another
         kept = without
     lines = ("".join(one for one in line if unicodedata.category(one) not in UNSEEN) for line in kept.splitlines())
     whole = "\n".join(line for line in (" ".join(line.split()) for line in lines) if line)
@@ -62,7 +61,7 @@ def cleaned(text: str | None, limit: int = LINE) -> str:
 
 
 def web(**values: str | None) -> dict[str, Any]:
-    """The values under :data:`KEY`; what is missing is left out."""
+    """Return the values under :data:`KEY`, without missing ones."""
     return {KEY: {name: found for name, value in values.items() if (found := cleaned(value))}}
 
 
@@ -72,7 +71,7 @@ def link(story_id: str) -> dict[str, str]:
 
 
 def head(article: dict[str, Any]) -> dict[str, Any]:
-    """What identifies an article, in a line."""
+    """Return what identifies an article: its id, date, URL, title and site."""
     told = {"article": article["id"], "published": article["published"], "original": web_address(article["url"])}
     told |= {name: article[name] for name in ("topics", "hidden") if article.get(name)}
     return told | web(title=article["title"], site=article["site"], category=article["category"])
@@ -172,8 +171,8 @@ async def sources(
 
 READING: Final = (whoami, topics, search, latest, story, explain_fold, sources)
 
-LOOK: Final = 1.0  # seconds between two questions how a look at a site goes on
-LOOKS: Final = 90  # then it is given up: a site has not answered for so long
+LOOK: Final = 1.0  # seconds between polls of a look
+LOOKS: Final = 90  # polls after which the site counts as not responding
 TITLES: Final = 5
 STORIES: Final = 5
 
@@ -200,7 +199,7 @@ async def look_at_address(address: Annotated[str, Field(min_length=1, max_length
 
 
 def proposal(one: dict[str, Any]) -> dict[str, Any]:
-    """Its name may be the site's own words, so the values stand with them."""
+    """Return a proposed source. Its name may be the site's own words, so its values are under :data:`KEY`."""
     told = {name: one[name] for name in ("kind", "best", "entries", "newest", "per_day") if name in one}
     values = {name: cleaned(value) if isinstance(value, str) else value for name, value in one["values"].items()}
     return told | {KEY: {"values": values, "titles": [cleaned(title) for title in one.get("titles", ())[:TITLES]]}}
@@ -282,12 +281,12 @@ INSTRUCTIONS: Final = (
     f"Change something only when the person asks for it, after a preview where there is one. {RULE}"
 )
 DESTRUCTIVE: Final = ("fold", "unfold", "publish", "categorise")
-ABROAD: Final = ("look_at_address", "add_source", "publish")  # what reaches other sites
+ABROAD: Final = ("look_at_address", "add_source", "publish")  # tools that affect other sites
 
 
 @cache
 def tools() -> tuple[Tool, ...]:
-    """Made once a process: their schemas come from the signatures."""
+    """Return the tools, made once per process: their schemas are built from the signatures."""
     made = []
     for function in (*READING, *EDITING):
         name = function.__name__
@@ -304,16 +303,16 @@ def server() -> MCPServer:
 
 
 async def serve_stdio(caller: Caller) -> None:
-    """Until standard input ends."""
+    """Serve until standard input ends."""
     CALLER.set(caller)
     await server().run_stdio_async()
 
 
 async def exchange(caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one request of streamable HTTP. No session is kept: each request brings its token, and any process may answer the next."""
+    """Answer one request of streamable HTTP. There is no session: each request has its token, and any process can answer the next."""
     CALLER.set(caller)
     made = server()
-    guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the portal's guard has looked at the host
+    guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the portal's guard has checked the host
     app = made.streamable_http_app(streamable_http_path=scope["path"], json_response=True, stateless_http=True, transport_security=guarded)
     async with made.session_manager.run():
         await app(scope, receive, send)

@@ -1,5 +1,4 @@
-"""The figures of the monitor: what came each day and from where (thesis E, figure 4-4), what crawls met (paper A, table 2), and why
-pages failed."""
+"""Figures of the monitor: articles per day and source (thesis E, figure 4-4), results of crawls (paper A, table 2), causes of failures."""
 
 from __future__ import annotations
 
@@ -18,13 +17,13 @@ from newsportal.portal.ttl_cache import TtlCache
 from newsportal.services.daily import DailySums, Kind, Sum, day_of
 
 T = TypeVar("T")
-RANGES: Final = (7, 30, 90, 365)  # days that may be asked for
-TOP: Final = 10  # as the thesis' figure has them
-RUNS: Final = 200  # reports that are added up at most
+RANGES: Final = (7, 30, 90, 365)  # days that may be chosen
+TOP: Final = 10  # as in the thesis' figure
+RUNS: Final = 200  # maximum number of reports that are added up
 SHOWN: Final[tuple[Kind, ...]] = ("site", "source", "topic", "category")
-LONGEST: Final = timedelta(days=1)  # of a report: a worker that stays begins another one each day
+LONGEST: Final = timedelta(days=1)  # of a report: a permanent worker begins a new one each day
 KEPT_SECONDS: Final = 30.0
-MOST_KEPT: Final = 2 * len(RANGES)  # programs may ask for any number of days; of a thousand sources each answer is a megabyte
+MOST_KEPT: Final = 2 * len(RANGES)  # programs may request any number of days; for a thousand sources each result takes a megabyte
 WIDTH, HEIGHT = 720, 120  # of a drawing, in its own units
 
 
@@ -40,7 +39,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A cause with the reasons and sources that it stands for, the most frequent first."""
+    """A cause with its reasons and sources, the most frequent first."""
 
     cause: str
     number: int
@@ -50,7 +49,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Crawled:
-    """The reports of some days as one: ``seconds`` is what the runs took together."""
+    """The sum of the reports of some days: ``seconds`` is the total duration of the runs."""
 
     runs: int
     seconds: float
@@ -75,8 +74,8 @@ class RunningCrawl:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of the last days. ``series``: articles a day; ``growth``: all articles at the end of each; ``behind``: changes of the store that are
-    not counted yet."""
+    """Figures of the last days. ``series``: articles per day; ``growth``: the total after each; ``behind``: changes of the store not
+    counted."""
 
     series: tuple[tuple[date, int], ...]
     growth: tuple[int, ...]
@@ -94,7 +93,7 @@ class Figures:
 
 
 class FiguresCache:
-    """Figures of the ranges that were asked for last, some seconds old at most: many who look cost one count. Safe between threads."""
+    """Figures of recently requested ranges, at most some seconds old, so that many readers cost one count. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -122,7 +121,7 @@ def figures(portal: Portal, daily: DailySums, days: int) -> Figures:
 
 
 def last_days(portal: Portal, days: int) -> tuple[date, date]:
-    """The first and the last of so many days up to today."""
+    """Return the first and the last of the ``days`` days up to today."""
     until = day_of(portal.now(), portal.site.zone)
     return until - timedelta(days=days - 1), until
 
@@ -141,7 +140,7 @@ def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
 
 
 def running_crawls(runs: Iterable[Run], now: datetime) -> list[RunningCrawl]:
-    """The crawls at work. One that died without a word is left out after a day: the longest that a report lasts."""
+    """Return the crawls in progress. One that crashed without a report is left out after a day, the longest that a report lasts."""
     found = []
     for run in runs:
         lasted = (now - run.started).total_seconds()
@@ -154,7 +153,7 @@ def running_crawls(runs: Iterable[Run], now: datetime) -> list[RunningCrawl]:
 
 
 def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:
-    """By cause, articles and list pages together."""
+    """Group failures by cause, articles and list pages together."""
     reasons: dict[str, Counter[str]] = {}
     sources: dict[str, Counter[str]] = {}
     for row in rows:
@@ -184,7 +183,7 @@ def bars(series: Sequence[tuple[date, int]]) -> list[Bar]:
 
 
 def line(values: Sequence[int]) -> str:
-    """The path of a curve from the lowest value to the highest."""
+    """Return the path of a curve scaled from the lowest value to the highest."""
     least, most = min(values, default=0), max(values, default=1)
     span, step = (most - least) or 1, WIDTH / max(1, len(values) - 1)
     points = (f"{place * step:.1f} {(HEIGHT - 4) * (1 - (value - least) / span) + 2:.1f}" for place, value in enumerate(values))

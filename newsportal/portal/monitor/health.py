@@ -1,4 +1,4 @@
-"""``/health`` for monitors, ``/metrics`` in Prometheus' form, ``/healthz`` (this process lives) and ``/readyz`` (it can answer readers)."""
+"""``/health`` for monitoring, ``/metrics`` for Prometheus, ``/healthz`` (the process is alive) and ``/readyz`` (it can serve readers)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OUTCOMES: Final = ("known", "repeated", "fetched", "parsed", "stored", "folded",
 
 
 def gauge(name: str, meaning: str, labels: tuple[str, ...], rows: Mapping[Any, float]) -> Metric:
-    """One figure for each label, or tuple of labels, of ``rows``."""
+    """Return a gauge with a value for each label, or tuple of labels, of ``rows``."""
     family = GaugeMetricFamily(name, meaning, labels=labels)
     for labelled, number in rows.items():
         family.add_metric(labelled if isinstance(labelled, tuple) else (labelled,), number)
@@ -34,7 +34,7 @@ def gauge(name: str, meaning: str, labels: tuple[str, ...], rows: Mapping[Any, f
 
 
 class PortalCollector(Collector):
-    """What the portal knows at this moment, asked when it is scraped. What does not answer is left out: ``newsportal_up`` tells so."""
+    """Collects the current figures of the portal on each scrape. Parts that do not respond are left out and are 0 in ``newsportal_up``."""
 
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
@@ -136,13 +136,13 @@ UNCACHED: Final = {"cache-control": "no-store"}
 
 @router.get("/healthz")
 def alive() -> Response:
-    """Tells nothing but that the process answers."""
+    """Report only that the process responds."""
     return PlainTextResponse("ok\n", headers=UNCACHED)
 
 
 @router.get("/readyz")
 def ready(portal: ThisPortal) -> Response:
-    """503 while the store does not answer."""
+    """503 while the store does not respond."""
     try:
         portal.store.last_seq()
     except StoreError:
@@ -152,7 +152,7 @@ def ready(portal: ThisPortal) -> Response:
 
 @router.get("/metrics")
 def metrics(request: Request, portal: ThisPortal) -> Response:
-    """``portal.metrics`` in ``sources.yaml`` says for whom."""
+    """Public, for tokens or off, as ``portal.metrics`` in ``sources.yaml`` says."""
     way = portal.config.portal.metrics
     if way == "off":
         raise HTTPException(404)
@@ -163,11 +163,11 @@ def metrics(request: Request, portal: ThisPortal) -> Response:
     registry = CollectorRegistry()
     for collector in (request.app.state.meter.registry, ProcessCollector(registry=None), PortalCollector(portal)):
         registry.register(collector)
-    encode, kind = choose_encoder(request.headers.get("accept", ""))  # the text form, or OpenMetrics where it is asked for
+    encode, kind = choose_encoder(request.headers.get("accept", ""))  # the text format, or OpenMetrics if requested
     return Response(encode(registry), media_type=kind, headers={**UNCACHED, "vary": "Accept"})
 
 
-HIDDEN = "the index does not follow the store; the log says why"  # for everybody: the error itself may name hosts and files
+HIDDEN = "the index does not follow the store; the log says why"  # for the public: the error itself may name hosts and files
 
 
 @router.get("/health")
@@ -188,7 +188,7 @@ def health(request: Request, portal: ThisPortal) -> Response:
 
 
 def store_health(portal: Portal) -> dict[str, Any]:
-    """``last_run`` is the last that ended, whatever has begun since; where none has, the one that is at work."""
+    """Return totals and the last run: ``last_run`` is the last that ended, or if none has, the one in progress."""
     tally = portal.tally()
     last = next(iter(portal.store.runs(1, ended=True) or portal.store.runs(1)), None)
     return {
@@ -203,7 +203,7 @@ def store_health(portal: Portal) -> dict[str, Any]:
 
 
 def search_health(portal: Portal, seq: int) -> dict[str, Any]:
-    """How far the index is behind the store, in rows of the change log."""
+    """Return how far the index is behind the store, in rows of the change log."""
     if portal.index is None:
         return {"status": "off"}
     try:

@@ -1,6 +1,6 @@
-"""What the portal takes of its machine (memory, disk, files), and how many requests come, how long they take and what they are answered.
+"""Resources that the portal uses (memory, disk, files), and the number, duration and status of requests.
 
-Requests are counted by route, never by address, so that the figures stay few.
+Requests are counted by route, not by URL, so that the series stay few.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from newsportal.sources import Sources
 from newsportal.store.dialect_sqlite import sqlite_file
 
-BESIDE: Final = ("-wal", "-shm")  # what SQLite keeps beside a file
-MANY: Final = 20_000  # files of a folder that are added up; a cache of more is told as "at least"
+BESIDE: Final = ("-wal", "-shm")  # files that SQLite keeps beside a database
+MANY: Final = 20_000  # maximum number of files of a folder that are added up
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Bytes on disk of a part; ``None``: it lies on a server."""
+    """Bytes on disk of a part; ``None``: it is on a server."""
 
     name: str
     bytes: int | None
@@ -36,7 +36,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Bytes of the disk on which the store lies. ``low``: less is free than ``alerts.disk_free`` says."""
+    """Bytes of the disk with the store. ``low``: less is free than ``alerts.disk_free``."""
 
     free: int
     total: int
@@ -49,8 +49,8 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Bytes. ``children``: memory of processes that this one has started (crawls, trainings). ``load``: processes that wanted a processor,
-    on average over the last minute, by processor; 1 is all of them busy."""
+    """In bytes. ``children``: memory of processes started by this one (crawls, trainings). ``load``: average number of runnable processes
+    over the last minute, per processor; 1 means that all are busy."""
 
     memory: int
     children: int
@@ -61,7 +61,7 @@ class Machine:
 
 
 def machine(sources: Sources) -> Machine:
-    """As it is now. Raises ``OSError`` where the disk does not tell."""
+    """Return the current use of resources. Raises ``OSError`` if the disk does not respond."""
     process, children = psutil.Process(), 0
     for child in process.children(recursive=True):
         with suppress(psutil.Error):  # it has just ended
@@ -72,14 +72,14 @@ def machine(sources: Sources) -> Machine:
 
 
 def disk(sources: Sources) -> Disk:
-    """How full it is now. Raises ``OSError`` where the disk does not tell."""
+    """Return the free and total space. Raises ``OSError`` if the disk does not respond."""
     folder = next((file.parent for _, file in files(sources) if file is not None and file.parent.is_dir()), Path.cwd())
     found = psutil.disk_usage(str(folder))
     return Disk(found.free, found.total, found.total > 0 and 100 * found.free / found.total < sources.alerts.disk_free)
 
 
 def files(sources: Sources) -> list[tuple[str, Path | None]]:
-    """The parts that lie on disk, by what they are."""
+    """Return the parts with their files; ``None`` for a part on a server."""
     return [
         ("store", sqlite_file(sources.store)),
         ("index", sqlite_file(sources.index_uri)),
@@ -90,7 +90,7 @@ def files(sources: Sources) -> list[tuple[str, Path | None]]:
 
 
 def size_of(file: Path) -> int:
-    """A file with what SQLite keeps beside it, or all files of a folder; what is not there has none."""
+    """Return the size of a file with SQLite's files beside it, or of all files in a folder; 0 if there is none."""
     if file.is_dir():
         paths = (os.path.join(place, name) for place, _, names in os.walk(file) for name in names)
         return sum(_bytes(path) for path in islice(paths, MANY))
@@ -100,21 +100,21 @@ def size_of(file: Path) -> int:
 def _bytes(file: Path | str) -> int:
     try:
         return os.stat(file).st_size
-    except OSError:  # gone meanwhile, or never there
+    except OSError:  # deleted meanwhile, or it never existed
         return 0
 
 
-MINUTES: Final = 60  # of which the monitor shows the requests, a minute each
-BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # seconds. A page is to take less than 0.1
+MINUTES: Final = 60  # minutes for which the monitor shows requests
+BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # seconds. A page should take less than 0.1
 SHARED: Final = "shared"
-"""The route of a page that was written for another reader some seconds ago: it is told before a route is looked for."""
+"""The route of responses from the cache, which are sent before routing."""
 
-BAD: Final = 400  # from this status on nothing was found, or something broke
+BAD: Final = 400  # statuses from this one on are errors
 METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
 class Meter:
-    """A registry of its own, so that two portals of one process do not meet. Used by the event loop alone, but read by threads."""
+    """Has its own registry, so that two portals in one process do not collide. Written by the event loop only, read by threads."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.registry = CollectorRegistry()
@@ -134,13 +134,13 @@ class Meter:
         self._minutes[-1][1][kind] += 1
 
     def minutes(self) -> list[dict[str, int]]:
-        """Requests of each of the last minutes by kind of answer (``2xx`` …), the earliest first; of those without any, nothing."""
+        """Return the requests of the last minutes by class of status (``2xx`` …), earliest first; empty for minutes without any."""
         present, found = int(self._now() // 60), {minute: dict(counted) for minute, counted in list(self._minutes)}
         return [found.get(minute, {}) for minute in range(present - MINUTES + 1, present + 1)]
 
 
 class MeteredRequests:
-    """The outermost layer but the guard's."""
+    """The middleware that measures requests."""
 
     def __init__(self, app: ASGIApp, meter: Meter) -> None:
         self.app = app
@@ -165,7 +165,7 @@ class MeteredRequests:
 
 
 def route_of(scope: Scope, status: int) -> str:
-    """The template of the route that answered; all of ``/static`` is one, so are pages that readers share, and what is no page."""
+    """Return the template of the route; one name each for all of ``/static``, for cached responses, and for unknown paths."""
     found = getattr(scope.get("route"), "path", None)
     if isinstance(found, str):
         return found

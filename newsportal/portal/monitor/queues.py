@@ -1,4 +1,4 @@
-"""What the portal shows of the queue of requests and of who works on it. Whoever opens the portal gives it: the portal knows no queue."""
+"""The request queue and its workers as the portal shows them. Whoever starts the portal passes the functions that read the queue."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Literal
 from newsportal.errors import NewsportalError
 from newsportal.portal.ttl_cache import CostlyValue
 
-SECONDS = 3.0  # what is shown may be so old: many readers of the monitor cost the queue one question
+SECONDS = 3.0  # maximum age of what is shown: many readers of the monitor cost one query
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """``queue`` is the spider's name; ``doing`` what the worker says of itself."""
+    """A worker: ``queue`` is the spider's name; ``doing`` what the worker reports."""
 
     name: str
     queue: str
@@ -38,7 +38,7 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True)
 class HostRow:
-    """A host with much waiting."""
+    """A host with many waiting requests."""
 
     host: str
     queue: str
@@ -49,7 +49,7 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class AsideRow:
-    """A request that was set aside, since worker after worker died of it."""
+    """A request that was set aside because several workers died of it."""
 
     queue: str
     id: str
@@ -60,7 +60,7 @@ class AsideRow:
 
 @dataclass(frozen=True, slots=True)
 class RetryRow:
-    """Links of a source that failed in passing for one reason. ``next``: when the first of them is tried again."""
+    """Links of a source whose fetch failed temporarily for the same reason. ``next``: time of the first retry."""
 
     queue: str
     source: str
@@ -71,7 +71,7 @@ class RetryRow:
 
 @dataclass(frozen=True, slots=True)
 class Queues:
-    """``place``: where the queue lies. ``away``: why nothing can be told."""
+    """The state of all queues. ``place``: location of the queue. ``away``: why there is no information."""
 
     place: str = ""
     queues: tuple[QueueRow, ...] = ()
@@ -82,16 +82,16 @@ class Queues:
     away: str | None = None
 
 
-Ask = Callable[[], Queues]  # asks all queues. Blocking. Raises `NewsportalError`
+Ask = Callable[[], Queues]  # queries all queues. Blocks. Raises `NewsportalError`
 
 Way = Literal["again", "drop"]
 
 Settle = Callable[[Way], int]
-"""Lets all requests that were set aside wait anew, or forgets them; answers how many. Blocking. Raises ``NewsportalError``."""
+"""Retries or drops all requests that were set aside and returns their number. Blocks. Raises ``NewsportalError``."""
 
 
 def cached(ask: Ask) -> Ask:
-    """``ask`` with its answer kept for some seconds; what it raises is told as ``away``. Safe between threads."""
+    """Return ``ask`` with its result cached for some seconds; errors are returned as ``away``. Thread-safe."""
 
     def ask_now() -> Queues:
         try:
@@ -103,10 +103,10 @@ def cached(ask: Ask) -> Ask:
 
 
 def moment(seconds: float) -> datetime:
-    """Seconds since 1970 as an aware moment."""
+    """Convert seconds since 1970 to an aware time."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def longest(hosts: Sequence[HostRow], number: int) -> tuple[HostRow, ...]:
-    """Those with most waiting, of all queues."""
+    """Return the hosts with most waiting requests, of all queues."""
     return tuple(sorted(hosts, key=lambda row: (-row.waiting, row.host))[:number])

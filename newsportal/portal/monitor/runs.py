@@ -1,5 +1,5 @@
-"""``/runs``: the reports of crawls; ``/monitor`` and the pages below it: what came in, what crawls met, what waits, how the portal is
-read (paper C, figures 3 and 4)."""
+"""``/runs``: the reports of crawls; ``/monitor`` and the pages below it: articles collected, results of crawls, queues, and how the portal
+is read (paper C, figures 3 and 4)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from newsportal.errors import NewsportalError
 from newsportal.items.report import COUNTERS, Run
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
-from newsportal.portal.access import EDIT, WATCH, log, or_404
+from newsportal.portal.access import EDIT, WATCH, log_change, or_404
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.desk.source_fields import KINDS, address_of
+from newsportal.portal.desk.source_fields import KINDS, source_path
 from newsportal.portal.language import _
 from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, line, running_crawls
 from newsportal.portal.monitor.queues import Way
@@ -32,14 +32,14 @@ from newsportal.store.reader_views import Month
 router = APIRouter(dependencies=WATCH)
 
 SHOWN = 50
-LOOKED = 500  # of so many, those are shown for which something was due
+LOOKED = 500  # reports read, to show those that had something due
 
 NAMES: Final = {**{spider: KINDS[kind] for kind, spider in SPIDERS.items()}, "metasearch": _("Search engines")}
 
 
 @router.get("/runs")
 def runs(request: Request, visit: Here) -> Response:
-    """``?all=1``: also those for which nothing was due, which is most of them where a crawl goes on all day."""
+    """``?all=1``: include runs that had nothing due, which are most of them if a crawl runs all day."""
     read, whole = visit.portal.store.runs(LOOKED), bool(visit.asked.get("all"))
     found = [run for run in read if whole or not run.idle]
     kinds = {name: visit.say(kind) for name, kind in NAMES.items()}
@@ -56,13 +56,13 @@ def run(request: Request, visit: Here, run_id: str) -> Response:
 
 
 def failures_of(run: Run) -> list[tuple[str, int]]:
-    """Reasons with their counts, articles and list pages together, the most frequent first."""
+    """Return reasons with their counts, articles and list pages together, the most frequent first."""
     counted = Counter(run.total.failed) + Counter(run.total.list_failed)
     return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def columns(visit: Visit) -> list[str]:
-    """The heads of the table, in the order of ``report.COUNTERS`` and the figures derived from them."""
+    """Return the headings of the table, in the order of ``report.COUNTERS``, and those of derived figures."""
     named = {
         "list_pages": visit.say("list pages"), "not_modified": visit.say("unchanged"), "entries": visit.say("entries"),
         "known": visit.say("known"), "repeated": visit.say("repeated"), "new": visit.say("new"),
@@ -73,12 +73,12 @@ def columns(visit: Visit) -> list[str]:
     return [*(named.get(key, key) for key in COUNTERS), *derived]
 
 
-LATEST: Final = 20  # reports among which those of crawls at work are looked for: each spider of a crawl writes one
+LATEST: Final = 20  # reports searched for crawls in progress: each spider of a crawl writes one
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The last fit: when, the share that counts as liked, and whatever else it tells of itself."""
+    """The last training: its time, the share that counts as liked, and its other figures."""
 
     made: datetime
     alpha: float
@@ -87,26 +87,26 @@ class Learnt:
 
 @router.get("/monitor")
 def monitor(request: Request, visit: Here) -> Response:
-    """What came in, by day and source."""
+    """Articles collected, by day and source."""
     days, daily = days_of(visit), request.app.state.daily
     kept: FiguresCache = request.app.state.figures
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
     return part(
         request, visit, "/monitor", "figures", days=days, ranges=RANGES, figures=counted, bars=bars(counted.series) if counted else (),
-        curve=line(counted.growth) if counted else "", source_page=lambda key: address_of(key) if key in visit.portal.by_key else None,
+        curve=line(counted.growth) if counted else "", source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
     )  # fmt: skip
 
 
 @router.get("/monitor/crawls")
 def crawls(request: Request, visit: Here) -> Response:
-    """What crawls met, by source, and which are at work."""
+    """Results of crawls by source, and crawls in progress."""
     going = running_crawls(visit.portal.store.runs(LATEST), visit.portal.now())
     return part(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), going=going)
 
 
 @router.get("/monitor/failures")
 def failures(request: Request, visit: Here) -> Response:
-    """Why pages failed, and what helps."""
+    """Why pages failed, with remedies."""
     causes = {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())}
     return part(request, visit, "/monitor/failures", "failed_pages", **crawled_of(request, visit), causes=causes)
 
@@ -119,7 +119,7 @@ def crawled_of(request: Request, visit: Visit) -> dict[str, Any]:
 
 @router.get("/monitor/queues")
 def queues(request: Request, visit: Here) -> Response:
-    """What waits, and who works."""
+    """Waiting requests and workers."""
     if visit.portal.queues is None:
         raise HTTPException(404)
     settles = request.app.state.settle is not None and visit.may("edit")
@@ -128,7 +128,7 @@ def queues(request: Request, visit: Here) -> Response:
 
 @router.get("/monitor/reading")
 def reading(request: Request, visit: Here) -> Response:
-    """How the portal is read, and what the recommendation has learnt."""
+    """How the portal is read, and what the recommendation has learned."""
     found = visit.portal.reading()
     learnt = learnt_of(*found.fit) if found.fit else None
     alpha = learnt.alpha if learnt else ALPHA
@@ -136,7 +136,7 @@ def reading(request: Request, visit: Here) -> Response:
 
 
 def part(request: Request, visit: Visit, path: str, name: str, **values: Any) -> Response:
-    """A page of the monitor, from the template ``parts/NAME.html``."""
+    """Render a page of the monitor, from the template ``parts/NAME.html``."""
     called = calling(visit.portal, visit.clock.words)
     return render(request, "monitor.html", part=f"parts/{name}.html", here=path, ways=monitor_ways(visit), called=called, **values)
 
@@ -148,7 +148,7 @@ def days_of(visit: Visit) -> int:
 
 @router.post("/monitor/aside", dependencies=EDIT)
 def aside(request: Request, fields: Form) -> Response:
-    """Requests that were set aside wait anew, or are forgotten."""
+    """Retry or drop the requests that were set aside."""
     way, settle = fields.get("do", ""), request.app.state.settle
     if settle is None or way not in get_args(Way):
         raise HTTPException(404 if settle is None else 400)
@@ -156,13 +156,13 @@ def aside(request: Request, fields: Form) -> Response:
         number = settle(way)
     except NewsportalError as error:
         return notify(request, "/monitor/queues", _("The queue of requests cannot be reached: %(why)s"), why=error)
-    log(request, f"queue.{way}", "", {"requests": number})
+    log_change(request, f"queue.{way}", "", {"requests": number})
     text = _("%(number)s requests wait anew.") if way == "again" else _("%(number)s requests were forgotten.")
     return notify(request, "/monitor/queues", text, number=number)
 
 
 def named(visit: Visit) -> dict[str, str]:
-    """What the figures of a fit are called; one that we do not know keeps its own name."""
+    """Return the names of the figures of a training; unknown figures keep their keys."""
     return {
         "by": visit.say("worked out by"), "views": visit.say("views learnt from"), "readers": visit.say("readers"),
         "stories": visit.say("stories that may be recommended"), "seconds": visit.say("seconds that it took"),
@@ -171,7 +171,7 @@ def named(visit: Visit) -> dict[str, str]:
 
 
 def lines_of(months: Sequence[Month]) -> list[dict[str, object]]:
-    """Precision as the paper's formula 4 has it: recommended stories that were read to the share α, of all that were recommended."""
+    """Precision as in the paper's formula 4: recommended stories that were read to the share α, of all that were recommended."""
     return [
         {"name": f"{month.start:%Y-%m}", "month": month, "opened": month.opened / month.offered if month.offered else None,
          "precision": month.liked / month.offered if month.offered else None}
@@ -183,7 +183,7 @@ FIRST = ("views", "readers", "stories", "by", "seconds", "let_go")
 
 
 def learnt_of(made: datetime, facts: Mapping[str, Any]) -> Learnt:
-    """A fit's figures, what people ask for first at the beginning; one that tells no α used the paper's."""
+    """Return the figures of a training, the most important first; the paper's α if it has none."""
     alpha = facts.get("alpha")
     plain = [(name, value) for name, value in facts.items() if isinstance(value, str | int | float) and name not in ("alpha", "lambda")]
     plain.sort(key=lambda fact: (FIRST.index(fact[0]) if fact[0] in FIRST else len(FIRST), fact[0]))

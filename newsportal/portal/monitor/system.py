@@ -1,4 +1,4 @@
-"""``/monitor/system``: memory, disk and files, requests, and the last lines of the logs: bounded, without secrets."""
+"""``/monitor/system``: memory, disk and files, requests, and the last lines of the logs, limited in size and without secrets."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from newsportal.services.jobs.records import Records, job_of
 from newsportal.sources.uris import mask
 from newsportal.text import clean
 
-KEPT: Final = 1000  # lines of the own log: some days of warnings, at most a megabyte
+KEPT: Final = 1000  # lines of the portal's own log: some days of warnings, at most a megabyte
 MAX_LINE: Final = 1000  # characters of a line
-TAIL: Final = 256 * 1024  # bytes that are read from the end of a file
+TAIL: Final = 256 * 1024  # bytes read from the end of a file
 LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 HEADERS: Final = re.compile(r"(?i)\b((?:authorization|cookie|set-cookie|x-api-key)['\"]?\s*[:=]\s*).*")
@@ -39,7 +39,7 @@ SCRAPY: Final = re.compile(r"(?P<at>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)\S* \[(?P<
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``at`` ``None``: the line goes on from the one before (a trace). ``from_`` is who logged it."""
+    """A line of a log. ``at`` ``None``: it continues the previous one (a traceback). ``from_`` is the logger."""
 
     at: datetime | None
     level: str
@@ -48,7 +48,7 @@ class Line:
 
 
 class LogBuffer(logging.Handler):
-    """The last lines of this process."""
+    """Keeps the last log lines of this process."""
 
     def __init__(self, kept: int = KEPT) -> None:
         super().__init__(logging.INFO)
@@ -65,12 +65,12 @@ class LogBuffer(logging.Handler):
         self._lines.append(Line(moment, record.levelname if record.levelname in LEVELS else "INFO", record.name, harmless(text)))
 
     def lines(self) -> list[Line]:
-        """The earliest first."""
+        """Return the lines, earliest first."""
         return list(self._lines)
 
 
 def harmless(text: str) -> str:
-    """One line that holds no password, token, cookie or key of a webhook, and nothing that a terminal would obey."""
+    """Return the text as one line without passwords, tokens, cookies, keys of webhooks, and control characters of terminals."""
     text = mask(clean(text))[: MAX_LINE * 2]
     text = HEADERS.sub(r"\g<1>***", text)
     text = TOKENS.sub("***", text)
@@ -79,7 +79,7 @@ def harmless(text: str) -> str:
 
 
 def tail(file: Path, limit: int = KEPT) -> list[Line]:
-    """The last lines of a crawl's log, the earliest first. Raises ``OSError``."""
+    """Return the last lines of a crawl's log, earliest first. Raises ``OSError``."""
     with file.open("rb") as opened:
         size = opened.seek(0, os.SEEK_END)
         opened.seek(max(0, size - TAIL))
@@ -98,7 +98,7 @@ def _lines(raw: list[str]) -> Iterator[Line]:
 
 
 def chosen(lines: list[Line], level: str | None, words: str | None, limit: int) -> list[Line]:
-    """The last of those that are at least of ``level`` and hold ``words``, the latest first."""
+    """Return the last lines of at least ``level`` that contain ``words``, latest first."""
     least = LEVELS.index(level) if level in LEVELS else 0
     wanted = (words or "").lower()
     found = [line for line in lines if LEVELS.index(line.level) >= least and wanted in f"{line.from_} {line.text}".lower()]
@@ -108,8 +108,8 @@ def chosen(lines: list[Line], level: str | None, words: str | None, limit: int) 
 router = APIRouter(dependencies=WATCH)
 
 SHOWN: Final = 200  # lines
-LOGS: Final = 10  # files of crawls that may be chosen, the latest
-JOB: Final = re.compile(r"[A-Za-z0-9][\w-]{0,79}")  # how a job may be called: no name that leads elsewhere
+LOGS: Final = 10  # the latest log files of crawls that may be chosen
+JOB: Final = re.compile(r"[A-Za-z0-9][\w-]{0,79}")  # valid job names; they cannot name another folder
 
 PARTS: Final = {
     "store": _("Store"),
@@ -131,7 +131,7 @@ WAYS: Final = {
 
 
 def monitor_ways(visit: Visit) -> dict[str, str]:
-    """Path → name of the monitor's pages that there are."""
+    """Return path → name of the monitor's pages of this portal."""
     return {path: visit.say(name) for path, name in WAYS.items() if path != "/monitor/queues" or visit.portal.queues is not None}
 
 
@@ -149,7 +149,7 @@ def system(request: Request, visit: Here) -> Response:
 
 @router.get("/monitor/log")
 def log(request: Request) -> Response:
-    """What the page polls; without a script the page itself is loaded anew."""
+    """The fragment that the page polls; without scripts the page itself is reloaded."""
     return render(request, "parts/log.html", **log_of(request, Visit(request)))
 
 
@@ -160,7 +160,7 @@ def log_of(request: Request, visit: Visit) -> dict[str, Any]:
     lines: list[Line] = []
     try:
         lines = tail(file) if file is not None else ring.lines()
-    except OSError:  # it was let go meanwhile
+    except OSError:  # deleted meanwhile
         failed = True
     labels = {one.stem: label(visit, one) for one in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
     shown = {"level": level if level in LEVELS else None, "words": words, "file": file.stem if file else None}
@@ -175,7 +175,7 @@ def run_log(visit: Visit, run: Run) -> dict[str, Any]:
 
 
 def run_lines(portal: Portal, run: Run) -> list[Line] | None:
-    """The end of a crawl's log, the earliest line first; ``None`` where it wrote none on this machine."""
+    """Return the end of a crawl's log, earliest line first; ``None`` if there is none on this machine."""
     file = log_file(portal, job_of(run))
     try:
         return tail(file) if file is not None else None
@@ -184,7 +184,7 @@ def run_lines(portal: Portal, run: Run) -> list[Line] | None:
 
 
 def log_files(portal: Portal) -> list[Path]:
-    """The logs that crawls write beside the store (``newsportal up`` and ``schedule``), the latest first."""
+    """Return the logs that crawls write beside the store (``newsportal up`` and ``schedule``), latest first."""
     try:
         found = [(file.stat().st_mtime, file) for file in portal.config.jobs_folder.glob("*.log")]
     except OSError:
@@ -193,7 +193,7 @@ def log_files(portal: Portal) -> list[Path]:
 
 
 def log_file(portal: Portal, name: str | None) -> Path | None:
-    """The log of this job; none for what names no job."""
+    """Return the log of this job; ``None`` if there is none or the name is invalid."""
     if name is None or not JOB.fullmatch(name):
         return None
     file = portal.config.jobs_folder / f"{name}.log"
@@ -201,7 +201,7 @@ def log_file(portal: Portal, name: str | None) -> Path | None:
 
 
 def label(visit: Visit, file: Path) -> str:
-    """When the crawl began whose log it is, and what it visits; the job's id where no more is known."""
+    """Return the start and subject of the crawl that wrote the log; only the job's id if it is not recorded."""
     record = Records(file.parent).get(file.stem)
     if record is None:
         return file.stem

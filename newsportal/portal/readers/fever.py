@@ -1,5 +1,5 @@
-"""The Fever API, version 3, at ``/api/fever.php``: one address, whose parameters say what is asked for. Signed in with a key that the app
-makes of the person's name and one of his tokens (``fever_key``)."""
+"""The Fever API, version 3, at ``/api/fever.php``: a single URL whose parameters select the data. Apps sign in with a key that they derive
+from the person's name and a token (``fever_key``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from newsportal.services.accounts.marks import MAX_STARRED, TooManyStarred
 from newsportal.store.results import Story
 
 VERSION: Final = 3
-ITEMS: Final = 50  # of an answer, as the API says
+ITEMS: Final = 50  # per response, as the API specifies
 MOST_UNREAD: Final = 5_000
 MOST_NUMBER: Final = 2**53
 
@@ -28,7 +28,7 @@ router = APIRouter()
 
 @router.get(FEVER)
 def unsigned() -> dict[str, int]:
-    """The key comes in a form; who sends none is told the version."""
+    """Apps send the key in a form; a request without it gets the version only."""
     return {"api_version": VERSION, "auth": 0}
 
 
@@ -74,7 +74,7 @@ def _feeds(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[st
 
 
 def _items(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str, Any]:
-    """``with_ids``; else those above ``since_id``, the lowest first, or those below ``max_id``, the highest first."""
+    """Return the items ``with_ids``; else those above ``since_id`` in ascending order, or below ``max_id`` in descending order."""
     known = visit.portal.accounts.items
     if "with_ids" in asked:
         wanted = [number for part in asked["with_ids"].split(",")[:ITEMS] if (number := _number(part.strip())) is not None]
@@ -91,7 +91,7 @@ def _items(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str
 
 
 def _listed(visit: Visit, rows: Sequence[tuple[int, str]]) -> list[tuple[int, Story]]:
-    """Without what editors hide, and what was folded into another story, which has a number of its own."""
+    """Return the stories without hidden ones and those folded into another story, which has its own number."""
     stories = visit.portal.store.listed([id for _, id in rows])
     return [(number, stories[id]) for number, id in rows if id in stories and stories[id].id == id]
 
@@ -128,12 +128,12 @@ PARTS: Final[Mapping[str, Callable[[Visit, Streams, Mapping[str, str]], dict[str
     "groups": _groups, "feeds": _feeds, "favicons": lambda *_: {"favicons": []}, "links": lambda *_: {"links": []}, "items": _items,
     "unread_item_ids": _unread, "saved_item_ids": _saved,
 }  # fmt: skip
-"""Parameter of the request → what it adds to the answer."""
+"""Parameter of the request → function that adds to the response."""
 
 
 def _mark(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str, Any]:
-    """``mark`` an ``item`` ``as`` read, unread, saved or unsaved, or a ``feed`` or ``group`` as read that came ``before`` a moment; what is
-    unknown changes nothing. Answers what is unread, or saved, afterwards."""
+    """``mark`` an ``item`` ``as`` read, unread, saved or unsaved, or everything of a ``feed`` or ``group`` ``before`` a time as read;
+    unknown ids are ignored. Returns the unread or saved ids afterwards."""
     what, how, number = asked["mark"], asked.get("as", ""), _number(asked.get("id"))
     stars = how in ("saved", "unsaved")
     if what == "item" and number is not None and (stars or how in ("read", "unread")):
@@ -141,14 +141,14 @@ def _mark(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str,
         try:
             streams.mark(stories, **({"starred": how == "saved"} if stars else {"read": how == "read"}))
         except TooManyStarred:
-            pass  # the answer says what is saved, without this one
+            pass  # the response lists what is saved, without this one
     elif how == "read" and (stream := _marked_stream(streams, what, number)) is not None:
         streams.mark_all(stream, parse_moment(asked.get("before")))
     return (_saved if stars else _unread)(visit, streams, asked)
 
 
 def _marked_stream(streams: Streams, what: str, number: int | None) -> Stream | None:
-    """Group 0 is everything."""
+    """Return the stream of a group or feed. Group 0 is everything."""
     groups: dict[int | None, Stream] = {0: Stream(ALL), **{place: Stream(folder=kind) for place, kind in enumerate(FOLDERS, 1)}}
     feeds: dict[int | None, Stream] = {one.number: Stream(of=one) for one in streams.subscriptions.all}
     return {"group": groups, "feed": feeds}.get(what, {}).get(number)

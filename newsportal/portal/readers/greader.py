@@ -1,4 +1,4 @@
-"""The Google Reader API as apps know it from FreshRSS, below ``/api/greader.php``. A person signs in with one of his tokens."""
+"""The Google Reader API as FreshRSS provides it, below ``/api/greader.php``. Apps sign in with a token of the person."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from newsportal.portal.access import KEEP, ApiError, address_of, api_error_for, log, may, or_404
+from newsportal.portal.access import KEEP, ApiError, address_of, api_error_for, log_change, may, or_404
 from newsportal.portal.api.sources import NewSource, create
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.readers.streams import (
@@ -36,19 +36,19 @@ from newsportal.services.accounts.people import compared
 from newsportal.store.results import Story
 
 LONG_ID: Final = "tag:google.com,2005:reader/item/"
-LIMIT: Final = 20  # items of an answer where none is asked for, as Google had it
+LIMIT: Final = 20  # default number of items of a response, as Google's
 MOST_IDS, MOST_CONTENTS = 10_000, 250
 MOST_UNREAD: Final = 5_000
 USER: Final = f"user/-{STATE}"
 LABEL: Final = "user/-/label/"
-TOKEN_CHARS: Final = 57  # of a token for changes, as Google's had
+TOKEN_CHARS: Final = 57  # length of a token for changes, as Google's
 
 open_router = APIRouter(prefix=GREADER)
 
 
 @open_router.post("/accounts/ClientLogin")
 def client_login(request: Request, visit: Here, sent: Form) -> Response:
-    """``Email``: the person's name; ``Passwd``: one of his tokens, which every further request brings as ``GoogleLogin auth=``."""
+    """Sign in: ``Email`` is the person's name, ``Passwd`` a token, which later requests send as ``GoogleLogin auth=``."""
     name, secret = (sent.get(key) or request.query_params.get(key) or "" for key in ("Email", "Passwd"))
     accounts, now, address = visit.portal.accounts, visit.portal.now(), address_of(request)
     if wait := accounts.attempts.begin(name, address, now=now):
@@ -61,7 +61,7 @@ def client_login(request: Request, visit: Here, sent: Form) -> Response:
 
 
 def paced(visit: Here) -> None:
-    """Raises 429 for an app that asks too often."""
+    """Raise 429 for an app that sends too many requests."""
     if visit.signed_in is not None and not visit.portal.pace.allows(f"app {visit.signed_in.by}"):
         raise ApiError(429, "too-many", "Too many requests of this app.", "Wait as long as Retry-After says.")
 
@@ -79,7 +79,7 @@ def check() -> Response:
 
 @api.get("/token")
 def token(visit: Here) -> Response:
-    """What apps send with changes as ``T``. It proves nothing: each request is signed in by its header."""
+    """The value that apps send as ``T`` with changes. It is not checked: each request is authenticated by its header."""
     assert visit.signed_in is not None
     return PlainTextResponse(digest(visit.signed_in.by)[:TOKEN_CHARS])
 
@@ -120,7 +120,7 @@ def subscriptions(visit: Here) -> dict[str, Any]:
 
 @api.get("/unread-count")
 def unread_count(visit: Here) -> dict[str, Any]:
-    """Of every feed, folder and of everything, each story in the one feed in which apps show it."""
+    """Unread counts of every feed, every folder and of everything. Each story is counted in the one feed in which apps show it."""
     streams = Streams(visit)
     counted: Counter[str] = Counter()
     newest: dict[str, datetime] = {}
@@ -177,7 +177,7 @@ def item_contents(visit: Here, sent: Form) -> dict[str, Any]:
 
 @api.post("/edit-tag")
 def edit_tag(visit: Here, sent: Form) -> Response:
-    """Items ``i`` get tags ``a`` and lose tags ``r``: ``read``, ``kept-unread``, ``starred``. Other tags are nobody's here."""
+    """Add tags ``a`` to items ``i`` and remove tags ``r``: ``read``, ``kept-unread``, ``starred``. Other tags are ignored."""
     added, removed = ({tag.rpartition("/")[2] for tag in sent.getlist(name)} for name in ("a", "r"))
     read = True if READ in added else False if READ in removed or "kept-unread" in added else None
     starred = True if STARRED in added else False if STARRED in removed else None
@@ -196,7 +196,7 @@ def mark_all(visit: Here, sent: Form) -> Response:
 
 @api.post("/subscription/edit")
 def edit_subscription(request: Request, visit: Here, sent: Form) -> Response:
-    """A person's searches are renamed and removed; an editor adds feeds. Topics and sources are the portal's, whoever reads them."""
+    """Rename or remove a saved search; add a feed, for editors. Topics and sources are the same for all readers."""
     streams, id, action = Streams(visit), sent.get("s", ""), sent.get("ac")
     known = streams.subscriptions.by_id.get(id)
     if action == "subscribe" and known is None:
@@ -205,11 +205,11 @@ def edit_subscription(request: Request, visit: Here, sent: Form) -> Response:
         raise ApiError(404, "no-subscription", "There is no such subscription.", "See subscription/list.")
     elif known.kind == "search" and action == "unsubscribe":
         streams.accounts.searches.remove(streams.person, known.key)
-        log(request, "search.remove", known.key, {"name": known.title})
+        log_change(request, "search.remove", known.key, {"name": known.title})
     elif known.kind == "search" and action == "edit" and sent.get("t"):
         with api_error_for(SearchNotSaved, status=400, code="no-name"):
             streams.accounts.searches.rename(streams.person, known.key, sent["t"])
-        log(request, "search.rename", known.key, {"name": sent["t"]})
+        log_change(request, "search.rename", known.key, {"name": sent["t"]})
     elif action != "subscribe":
         raise ApiError(403, "not-allowed", "Topics and sources are the same for all readers.", "Editors change them on the desk.")
     return PlainTextResponse("OK")
@@ -232,7 +232,7 @@ router.include_router(api)
 
 
 def _add_feed(request: Request, url: str, title: str | None) -> str:
-    """The key of the new source. Raises ``ApiError`` for who is no editor, and for what sources.yaml does not take."""
+    """Add a feed and return its key. Raises ``ApiError`` without the right to edit, and if sources.yaml would be invalid."""
     if not may(request, Right.EDIT):
         raise ApiError(403, "not-allowed", "Only an editor's token adds sources.", "Ask an editor, or take a token with the right to edit.")
     if not re.match("https?://", url):
@@ -260,7 +260,7 @@ def _numbers(visit: Visit, stories: Sequence[Story]) -> dict[str, int]:
 
 
 def _parsed(ids: Sequence[str]) -> list[int]:
-    """The numbers of item ids: long (``tag:google.com,…``), hexadecimal of 16 digits, or decimal; others are left out."""
+    """Parse item ids: long (``tag:google.com,…``), hexadecimal with 16 digits, or decimal; others are ignored."""
     found = []
     for id in ids:
         short = id.removeprefix(LONG_ID)
@@ -271,7 +271,7 @@ def _parsed(ids: Sequence[str]) -> list[int]:
 
 
 def _items(visit: Visit, streams: Streams, stories: Sequence[Story], of: Subscription | None) -> list[dict[str, Any]]:
-    """``of``: the feed whose stream was asked for; else each story is of the one in which apps show it."""
+    """``of``: the feed whose stream was requested; by default the feed in which apps show each story."""
     numbers, marked, base = _numbers(visit, stories), visit.marks_on([story.id for story in stories]), streams.subscriptions.base
     articles = {article.id: article for article in visit.portal.store.articles([story.head.id for story in stories])}
     items = []

@@ -1,5 +1,5 @@
-"""What a reader app lists as feeds, each kind in a folder: topics, sources and a person's searches; and streams of stories as apps ask for
-them: a feed, a folder, everything, the starred ones; narrowed by what is read and starred, in either order."""
+"""The feeds that reader apps list, with a folder for each kind: topics, sources and saved searches; and the streams of stories that apps
+request: a feed, a folder, everything, or starred stories; filtered by read and starred, in either order."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from newsportal.items import content_id
-from newsportal.portal.account.marks import mine, there
-from newsportal.portal.context import MOST_DIGITS, Visit
+from newsportal.portal.account.marks import accounts_and_person, existing_stories
+from newsportal.portal.context import MAX_DIGITS, Visit
 from newsportal.portal.language import _, translations
 from newsportal.portal.reading.feeds import base_address, feed_addresses
 from newsportal.portal.reading.search import feed_of
@@ -25,13 +25,13 @@ from newsportal.text import clean
 Kind = Literal["topic", "source", "search"]
 
 FOLDERS: Final[Mapping[Kind, str]] = {"topic": _("Topics"), "source": _("Sources"), "search": _("Saved searches")}
-MOST_SOURCES: Final = 500  # those that brought most: apps read the whole list of feeds at every synchronisation
-FEED_ID_DIGITS: Final = 7  # hexadecimal: Fever's apps keep the id of a feed as a number of 32 bits with a sign
+MOST_SOURCES: Final = 500  # those with most articles: apps download the list of feeds at every synchronisation
+FEED_ID_DIGITS: Final = 7  # hexadecimal: apps for Fever store the id of a feed as a signed 32-bit number
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A feed of the list. ``key``: the topic's name, the source's key, the id of the search."""
+    """A feed of the list. ``key``: the topic's name, the source's key, or the id of the search."""
 
     kind: Kind
     key: str
@@ -49,18 +49,18 @@ class Subscription:
 
 
 class Subscriptions:
-    """Those of the person who asks; he is signed in and may keep."""
+    """The feeds of the signed-in person, who must have ``Right.KEEP``."""
 
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
         self.base = base_address(visit.request)
-        words = translations(visit.portal.site.language)  # whatever language an app asks for: a folder keeps its name
+        words = translations(visit.portal.site.language)  # not in the app's language: folders must keep their names
         self.folders: dict[Kind, str] = {kind: words.gettext(title) for kind, title in FOLDERS.items()}
 
     @cached_property
     def searches(self) -> dict[str, Search]:
-        """By their ids."""
-        accounts, person = mine(self._visit)
+        """Saved searches by id."""
+        accounts, person = accounts_and_person(self._visit)
         return {search.id: search for search in accounts.searches.of(person)}
 
     @cached_property
@@ -86,20 +86,20 @@ class Subscriptions:
         return {one.id: one for one in self.all}
 
     def home_of(self, story: Story) -> Subscription | None:
-        """The one feed in which apps show ``story``."""
+        """Return the one feed in which apps show ``story``."""
         ids = (*(f"feed/topic/{name}" for name in story.head.topics), f"feed/source/{story.head.source}")
         return next((self.by_id[id] for id in ids if id in self.by_id), None)
 
 
 STATE: Final = "/state/com.google/"
-PAGE: Final = 250  # stories read at once
-LOOKS: Final = 40  # pages that one request walks through: 10,000 stories
+PAGE: Final = 250  # stories per page of the store
+LOOKS: Final = 40  # pages that one request reads: 10,000 stories
 
 UNREAD_FOR: Final = timedelta(days=30)
-"""Older stories are not offered as unread: who signs in with an app for the first time would be sent the whole archive."""
+"""Older stories do not count as unread: otherwise an app would download the whole archive at its first sign-in."""
 
 LATE: Final = timedelta(days=3)
-"""Stories that came since a moment are looked for among those published up to so long before it: crawls find most within hours."""
+"""Stories that arrived since a time are searched among those published up to this long before it: crawls find most within hours."""
 
 READ, STARRED, ALL = "read", "starred", "reading-list"
 
@@ -115,8 +115,8 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class StreamQuery:
-    """``unread`` True: those alone; False: those read. ``since``: that came to the portal since then; ``until``: published before.
-    ``cursor``: behind what ended the page before."""
+    """Filters of a stream. ``unread`` True: unread stories only; False: read ones only. ``since``: arrived since; ``until``: published
+    before. ``cursor``: continue after the previous page."""
 
     limit: int
     cursor: str | None = None
@@ -127,14 +127,14 @@ class StreamQuery:
     oldest_first: bool = False
 
 
-Page = tuple[Sequence[tuple[Story, str]], bool]  # stories with the cursor behind each, and whether there are more
+Page = tuple[Sequence[tuple[Story, str]], bool]  # stories, each with the cursor after it, and whether there are more
 
 
 def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:
-    """The stream of an id such as ``feed/topic/旅游`` or ``user/-/state/com.google/starred``; None for one that there is not."""
+    """Return the stream of an id such as ``feed/topic/旅游`` or ``user/-/state/com.google/starred``; None if it is unknown."""
     if id in subscriptions.by_id:
         return Stream(of=subscriptions.by_id[id])
-    _user, _slash, rest = id.removeprefix("user/").partition("/")  # behind it stands `-` or an id
+    _user, _slash, rest = id.removeprefix("user/").partition("/")  # `user/` is followed by `-` or an id
     if not id.startswith("user/"):
         return None
     state = f"/{rest}".removeprefix(STATE)
@@ -144,8 +144,8 @@ def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:
 
 
 def parse_moment(said: str | None) -> datetime | None:
-    """A moment in seconds, milliseconds, microseconds or nanoseconds since 1970, as its number of digits tells; None for none."""
-    if not said or not (said.isascii() and said.isdecimal()) or len(said) > MOST_DIGITS + 1:
+    """Parse a time in seconds, milliseconds, microseconds or nanoseconds since 1970, chosen by the number of digits; None if invalid."""
+    if not said or not (said.isascii() and said.isdecimal()) or len(said) > MAX_DIGITS + 1:
         return None
     digits, number = len(said), int(said)
     scale = 1 if digits <= 11 else 10**3 if digits <= 14 else 10**6 if digits <= 17 else 10**9
@@ -153,15 +153,15 @@ def parse_moment(said: str | None) -> datetime | None:
 
 
 class Streams:
-    """Of the person who asks. Blocking; errors are those of stores and of search."""
+    """The streams of the signed-in person. Blocking; raises the errors of the store and of search."""
 
     def __init__(self, visit: Visit) -> None:
         self._visit, self.subscriptions = visit, Subscriptions(visit)
         self._portal = visit.portal
-        self.accounts, self.person = mine(visit)
+        self.accounts, self.person = accounts_and_person(visit)
 
     def read(self, stream: Stream, asked: StreamQuery) -> tuple[list[Story], str | None]:
-        """A page of the stream, and the cursor of the next one (None: it ends)."""
+        """Return a page of the stream and the cursor of the next one (None: there is none)."""
         found: list[Story] = []
         for story, behind in self.walk(stream, asked):
             found.append(story)
@@ -170,7 +170,7 @@ class Streams:
         return found, None
 
     def walk(self, stream: Stream, asked: StreamQuery) -> Iterator[tuple[Story, str]]:
-        """The stories that fit, each with the cursor behind it, through :data:`LOOKS` pages at most."""
+        """Yield matching stories, each with the cursor after it, from at most :data:`LOOKS` pages."""
         page, behind = self._pages(stream, asked), asked.cursor
         oldest = self._oldest(asked)
         for _look in range(LOOKS):
@@ -187,7 +187,7 @@ class Streams:
                 return
 
     def unread(self, limit: int) -> list[Story]:
-        """Everything that is not read, the newest first."""
+        """Return unread stories, newest first."""
         return self.read(Stream(ALL), StreamQuery(limit, unread=True))[0]
 
     def _oldest(self, asked: StreamQuery) -> datetime | None:
@@ -243,26 +243,26 @@ class Streams:
         return found, len(hits) == PAGE
 
     def _of_searches(self) -> Page:
-        """The newest of each search of the folder."""
+        """Return the newest stories of each search of the folder."""
         found = {story.id: story for search in self.subscriptions.searches for story, _ in self._found(search, 0)[0]}
         newest = sorted(found.values(), key=lambda story: (story.head.moment, story.id), reverse=True)
         return [(story, "") for story in newest], False
 
     def mark(self, stories: Sequence[str], *, read: bool | None = None, starred: bool | None = None) -> None:
-        """Mark stories; those that there are not are left out. Raises ``TooManyStarred``."""
-        ids, now = [story.id for story in there(self._visit, list(stories))], self._portal.now()
+        """Mark stories as read or starred. Unknown ids are ignored. Raises ``TooManyStarred``."""
+        ids, now = [story.id for story in existing_stories(self._visit, list(stories))], self._portal.now()
         if read is not None:
             self.accounts.marks.set_read(self.person, ids, read, now=now)
         for id in ids if starred is not None else ():
             self.accounts.marks.star(self.person, id, bool(starred), now=now)
 
     def mark_all(self, stream: Stream, until: datetime | None) -> None:
-        """Everything in the stream that came by ``until`` (None: by now) is read."""
+        """Mark everything in the stream that arrived by ``until`` (None: now) as read."""
         now = self._portal.now()
         at = min(until or now, now)
         topic = stream.of.key if stream.of is not None and stream.of.kind == "topic" else EVERYTHING if stream.state == ALL else None
         if topic is None:
             found = [story.id for story, _ in self.walk(stream, StreamQuery(PAGE * LOOKS, unread=True)) if story.first_seen <= at]
             self.accounts.marks.set_read(self.person, found, True, now=now)
-        elif self.accounts.marks.of(self.person, ()).caught_up.get(topic, at - LATE) < at:  # an app that comes late takes nothing back
+        elif self.accounts.marks.of(self.person, ()).caught_up.get(topic, at - LATE) < at:  # a delayed request does not undo a later one
             self.accounts.marks.catch_up(self.person, topic, now=at)

@@ -1,6 +1,6 @@
-"""What the assistant wrote of an article or an event, on their pages, and the buttons that ask it: opening a page asks nothing.
+"""The assistant's texts on the pages of articles and events, and the buttons that request them: opening a page requests nothing.
 
-Both are for people who are signed in: an answer costs its operator something, and nobody has read it over.
+Both are for signed-in readers: each text costs the operator money, and nobody has checked it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.portal.access import KEEP, log, or_404
+from newsportal.portal.access import KEEP, log_change, or_404
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import redirect_with
@@ -26,7 +26,7 @@ router = APIRouter(dependencies=KEEP)
 
 @dataclass(frozen=True, slots=True)
 class Assisted:
-    """``answers``: those that are there. ``offers``: what may be asked for. ``origins``: the stories that they were written from."""
+    """``answers``: existing texts. ``offers``: texts that may be requested. ``origins``: the stories that they are based on."""
 
     action: str
     answers: tuple[tuple[Task, StoredAnswer], ...]
@@ -42,7 +42,7 @@ def article_tasks(visit: Visit, article: StoredArticle, language: str) -> list[T
 
 
 def event_tasks(visit: Visit, seen: EventView, language: str) -> list[Task]:
-    """A title is for those who may give it, and in the portal's language: all read it."""
+    """Return the tasks for an event. Titles are for editors and in the portal's language, because all readers see them."""
     settings = visit.portal.config.assistant
     languages: dict[Purpose, str] = {"summary": language}
     if visit.may("edit"):
@@ -52,7 +52,7 @@ def event_tasks(visit: Visit, seen: EventView, language: str) -> list[Task]:
 
 
 def assisted(visit: Visit, tasks: Sequence[Task], action: str, origins: tuple[Story, ...] = ()) -> Assisted | None:
-    """What a page shows; ``None``: nothing."""
+    """Return what a page shows; ``None``: nothing."""
     if not tasks:
         return None
     found = visit.portal.store.assistant.answers([task.key for task in tasks])
@@ -69,14 +69,15 @@ def of_event(visit: Visit, seen: EventView) -> Assisted | None:
 
 
 def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> StoredAnswer:
-    """Raises ``AssistantError``, ``StoreError``, 404 for what may not be asked for, and 429 where a person has asked too much."""
+    """Return the assistant's text, requesting it if needed. Raises ``AssistantError``, ``StoreError``, 404 for a task that is not allowed,
+    and 429 after too many requests of a person."""
     task = next((task for task in tasks if task.purpose == purpose), None)
     if task is None or visit.signed_in is None:
         raise HTTPException(404)
     if not visit.portal.store.assistant.answers([task.key]) and not visit.portal.assistant_pace.allows(visit.signed_in.person.id):
         raise HTTPException(429)
     answer = AssistantClient(visit.portal.store, visit.portal.config).ask(task, visit.portal.now())
-    log(visit.request, "assistant.ask", thing, {"do": purpose})
+    log_change(visit.request, "assistant.ask", thing, {"do": purpose})
     return answer
 
 
@@ -91,7 +92,7 @@ def _answered(request: Request, tasks: Sequence[Task], sent: Form, thing: str) -
 
 @router.post("/story/{story_id}/{article_id}/assistant")
 def ask_of_article(request: Request, visit: Here, story_id: str, article_id: str, sent: Form) -> Response:
-    """``use``: ``summary``, ``translation``. Back to ``next``."""
+    """Fields: ``use``: ``summary``, ``translation``. Redirects to ``next``."""
     article = visible(visit, article_id)
     if article is None or article.story_id != story_id:
         raise HTTPException(404)
@@ -110,6 +111,6 @@ def visible_event(visit: Visit, event_id: str) -> Event | None:
 
 @router.post("/event/{event_id}/assistant")
 def ask_of_event(request: Request, visit: Here, event_id: str, sent: Form) -> Response:
-    """``use``: ``summary``, ``title``. Back to ``next``."""
+    """Fields: ``use``: ``summary``, ``title``. Redirects to ``next``."""
     seen = view(visit.portal.store, or_404(visible_event(visit, event_id)), visit.portal.site.zone)
     return _answered(request, event_tasks(visit, seen, visit.language), sent, event_id)

@@ -1,5 +1,5 @@
-"""What is worked out of hundreds of stories: ``/briefing`` (the last 24 hours) and ``/briefing/2026-05-20``, what matters in sentences of
-its articles; ``/rising``, the words, names and events whose rate leaves their own past; ``/boards``, the hot lists of sources.yaml."""
+"""Pages compiled from hundreds of stories: ``/briefing`` (the last 24 hours) and ``/briefing/2026-05-20``, the main events in sentences of
+their articles; ``/rising``, words, names and events more frequent than their past predicts; ``/boards``, the hot lists of sources.yaml."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def today(request: Request, visit: Here) -> Response:
 
 @router.get("/briefing/feed.{ending}")
 def feed(visit: Here, ending: str) -> Response:
-    """One entry a day, of ``?topic=`` alone where one is asked for."""
+    """A feed with one entry per day, optionally of ``?topic=`` only."""
     if ending not in FORMATS:
         raise HTTPException(404)
     topic, base = topic_of(visit), base_address(visit.request)
@@ -55,10 +55,10 @@ def one_day(request: Request, visit: Here, day: str) -> Response:
 
 
 def day_of(visit: Visit, text: str) -> date:
-    """Raises a 404 for what is no day, lies ahead, or was before the first story."""
+    """Parse a day. Raises 404 if it is invalid, in the future, or before the first story."""
     try:
         day = date.fromisoformat(text)
-        day - 2 * DAY  # the day before, and that before it, are asked for
+        day - 2 * DAY  # the two days before it are needed, too
     except (ValueError, OverflowError) as error:
         raise HTTPException(404) from error
     if len(text) != 10 or day > visit.clock.local(visit.clock.now).date() or not has_stories(visit, day):
@@ -67,7 +67,7 @@ def day_of(visit: Visit, text: str) -> date:
 
 
 def has_stories(visit: Visit, day: date) -> bool:
-    """Whether the portal has stories of this day, or of one before it."""
+    """Return whether the portal has stories of this day or an earlier one."""
     return bool(visit.portal.store.pick(ArticleFilter(until=day_range(day, visit.portal.site.zone)[1], limit=1)).articles)
 
 
@@ -79,7 +79,7 @@ def topic_of(visit: Visit) -> str | None:
 
 
 def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | None) -> Briefing:
-    """The briefing of a time, some minutes old."""
+    """Return the briefing of a time span, cached for some minutes."""
     store, span = visit.portal.store, (until - since).total_seconds()
     return visit.compiled(lambda: compile_briefing(store, since, until, topic=topic), until, "briefing", span, topic)
 
@@ -120,12 +120,12 @@ def entry(visit: Visit, made: Briefing, day: date, base: str) -> Entry:
     )  # fmt: skip
 
 
-SPANS: Final = ("1", "7")  # days of a board, as `?days=` names them; the first where it names another
+SPANS: Final = ("1", "7")  # days of a board, as in `?days=`; the first is the default
 
 
 @router.get("/rising")
 def rising(request: Request, visit: Here) -> Response:
-    """``?at=2026-05-20``: what would have risen on that day, from what was fetched by its end."""
+    """``?at=2026-05-20``: the board of that day, from stories fetched by its end."""
     chosen, asked, topic = visit.text("days"), visit.text("at"), topic_of(visit)
     days = chosen if chosen in SPANS else SPANS[0]
     day = day_of(visit, asked) if asked else None
@@ -147,17 +147,17 @@ def rising(request: Request, visit: Here) -> Response:
 
 
 def board_of(visit: Visit, until: datetime, days: int, topic: str | None) -> RisingBoard:
-    """The board of the days before ``until``, some minutes old. Raises ``OverflowError`` at the edge of the calendar."""
+    """Return the board of the days before ``until``, cached for some minutes. Raises ``OverflowError`` at the limits of ``datetime``."""
     return visit.compiled(lambda: compile_board(visit.portal.store, until, days, topic=topic), until, "rising", days, topic)
 
 
 WIDTH, HEIGHT = 120, 24  # of the drawing of a curve
-LOWEST: Final = 50  # the rank at the bottom of a drawing; what is below is drawn there
+LOWEST: Final = 50  # the rank at the bottom of a drawing; lower ranks are drawn there, too
 
 
 @router.get("/boards")
 def boards(request: Request, visit: Here) -> Response:
-    """``?list=NAME``: this list alone."""
+    """``?list=NAME``: this list only."""
     found = boards_of(visit)
     chosen = visit.text("list")
     shown = [board for board in found if chosen in (None, "", board.name, board.key)]
@@ -165,13 +165,13 @@ def boards(request: Request, visit: Here) -> Response:
 
 
 def boards_of(visit: Visit) -> list[HotBoard]:
-    """All lists, some minutes old."""
+    """Return all lists, cached for some minutes."""
     portal, now = visit.portal, visit.clock.now
     return visit.compiled(lambda: compile_boards(portal.store, portal.config, now), now, "boards")
 
 
 def curve(one: Standing) -> str:
-    """The points of a polyline, by time: the first rank is at the top."""
+    """Return the points of a polyline, by time: the first rank is at the top."""
     if len(one.curve) < 2:
         return ""
     first, last = one.curve[0][0], one.curve[-1][0]

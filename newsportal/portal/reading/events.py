@@ -1,4 +1,4 @@
-"""Events: their list, the page of one with its time line, and its feed."""
+"""Events: their list, the page of an event with its timeline, and its feed."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ ON_FRONT, FRESH = 4, timedelta(days=3)
 RELATED = 5
 PICTURES = 6
 CHANGED = 10  # articles of an event whose last change is shown
-LINES = 3  # that a change put in or took out, on the event's page
-EDITS = 10  # changes of editors that an event's page shows them
+LINES = 3  # changed lines shown per change on the event's page
+EDITS = 10  # editors' changes shown on an event's page, to editors
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ def weighed(portal: Portal, event: Event) -> Weighed:
 
 
 def front_events(portal: Portal) -> list[Weighed]:
-    """For the front page: those that editors keep on top, then the weightiest that went on these days."""
+    """Return the events of the front page: pinned ones, then those of these days with the highest weight."""
     found = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
     return [weighed(portal, event) for event in {event.id: event for event in found}.values()][:ON_FRONT]
 
 
 @router.get("/events")
 def events(request: Request, visit: Here) -> Response:
-    """Those of several stories, the weightiest first; ``?topic=``: with a story of it."""
+    """Show events with several stories, highest weight first; ``?topic=``: events with a story of the topic."""
     topic, before = visit.text("topic"), visit.text("before")
     portal = visit.portal
     page = portal.store.events.listed(topic=topic, before=before, limit=PAGE)
@@ -82,7 +82,7 @@ def feed(visit: Here, event_id: str, ending: str) -> Response:
 
 @router.get("/event/{event_id}")
 def event(request: Request, visit: Here, event_id: str) -> Response:
-    """An event. The id of one that was joined with another leads there, that of one with a single story to its story."""
+    """Show an event. Redirects from the id of an event that was joined with another."""
     store = visit.portal.store
     found = assistant.visible_event(visit, event_id)
     if found is None:
@@ -100,7 +100,7 @@ def event(request: Request, visit: Here, event_id: str) -> Response:
 
 
 def changes(store: Store, changed: Sequence[StoredArticle]) -> Iterator[tuple[State, list[DiffLine]]]:
-    """The last change of each of these articles, with the first lines that differ."""
+    """Yield the last change of each article, with its first differing lines."""
     for article in changed[:CHANGED]:
         last = states(article, store.revisions(article.id)[-1:])[0]
         differ = [line for line in last.lines or () if any(piece.kind != "same" for piece in line)]
@@ -108,7 +108,7 @@ def changes(store: Store, changed: Sequence[StoredArticle]) -> Iterator[tuple[St
 
 
 def related(visit: Visit, event: Event, head: StoredArticle | None) -> list[Event]:
-    """Other events of stories about the same things."""
+    """Return other events, of stories on the same subject."""
     stories = visit.portal.related(head) if head is not None else ()
     store = visit.portal.store
     ids = dict.fromkeys(one.event_id for one in store.events.of([story.id for story in stories]).values() if one.event_id != event.id)

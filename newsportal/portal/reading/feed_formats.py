@@ -1,7 +1,7 @@
-"""Feeds out: RSS 2.0, Atom (RFC 4287) and JSON Feed 1.1 from one value. Pure.
+"""Feeds as RSS 2.0, Atom (RFC 4287) and JSON Feed 1.1, from the same value. Pure.
 
-Trees are written by the standard library, so the output is well-formed by construction; characters that XML 1.0 cannot hold are taken
-out first (threats E). Everything comes from the stories alone, never from the clock, so that an unchanged list has an unchanged ETag.
+The standard library serialises the XML, so the output is well-formed; characters not allowed in XML 1.0 are removed first (threats E).
+Everything depends on the stories only, not on the clock, so that an unchanged list has an unchanged ETag.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ATOM = "http://www.w3.org/2005/Atom"
 CONTENT = "http://purl.org/rss/1.0/modules/content/"
 DC = "http://purl.org/dc/elements/1.1/"
 MEDIA = "http://search.yahoo.com/mrss/"
-EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # what an empty feed says it was updated at: RFC 4287 wants a date, and there is none
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # the update time of an empty feed: RFC 4287 requires one
 
 for prefix, namespace in (("atom", ATOM), ("content", CONTENT), ("dc", DC), ("media", MEDIA)):
     register_namespace(prefix, namespace)
@@ -27,7 +27,7 @@ for prefix, namespace in (("atom", ATOM), ("content", CONTENT), ("dc", DC), ("me
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that comes with a story. ``type`` is its media type, as far as known."""
+    """A picture of a story. ``type``: its media type, as far as known."""
 
     url: str
     type: str
@@ -36,7 +36,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One story. ``html`` is sanitised; ``id`` never changes; ``read`` is its page in this portal, ``url`` the original if it is safe."""
+    """A story. ``html`` is sanitised; ``id`` never changes; ``read`` is its page in this portal, ``url`` the original, if safe."""
 
     id: str
     title: str
@@ -55,7 +55,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A list of stories as a feed. ``home`` is its page, ``address`` its own URL in the format asked for."""
+    """A list of stories as a feed. ``home`` is its page, ``address`` the feed's own URL in the requested format."""
 
     title: str
     home: str
@@ -69,7 +69,7 @@ class Feed:
 
 
 def rss(feed: Feed) -> bytes:
-    """RSS 2.0 with the full text in ``content:encoded``. An item without a usable original links to its page in the portal."""
+    """Return RSS 2.0 with the full text in ``content:encoded``. Items without a safe original link to their page in the portal."""
     root = Element("rss", version="2.0")
     channel = SubElement(root, "channel")
     updated = format_datetime(feed.updated.astimezone(UTC), usegmt=True)
@@ -85,7 +85,7 @@ def rss(feed: Feed) -> bytes:
             _add(item, "category", topic)
         _add(item, "description", entry.summary)
         _add(item, f"{{{CONTENT}}}encoded", entry.html)
-        for picture in entry.pictures[:1]:  # most readers take one alone; its length, which RSS wants, nobody knows
+        for picture in entry.pictures[:1]:  # most apps use the first only; RSS requires a length, which is unknown
             _add(item, "enclosure", url=picture.url, type=picture.type, length="0")
         for picture in entry.pictures:
             media = _add(item, f"{{{MEDIA}}}content", url=picture.url, type=picture.type, medium="image")
@@ -95,7 +95,7 @@ def rss(feed: Feed) -> bytes:
 
 
 def atom(feed: Feed) -> bytes:
-    """Atom with the full text in ``content``; the id of the feed is its page, so that it survives a change of format."""
+    """Return Atom with the full text in ``content``; the id of the feed is its page, so that it survives a change of format."""
     root = Element("feed", {"xmlns": ATOM, "xml:lang": feed.language})
     _add_texts(root, title=feed.title, id=feed.home, updated=_stamp(feed.updated))
     _add(root, "link", href=feed.home, rel="alternate", type="text/html")
@@ -117,7 +117,7 @@ def atom(feed: Feed) -> bytes:
 
 
 def json_feed(feed: Feed) -> bytes:
-    """JSON Feed 1.1. JSON escapes control characters by itself; lone surrogates, which no encoding has, are taken out."""
+    """Return JSON Feed 1.1. JSON escapes control characters; lone surrogates, which cannot be encoded, are removed."""
     items = [
         {
             "id": entry.id,
@@ -145,7 +145,7 @@ def json_feed(feed: Feed) -> bytes:
     return CONTROL.sub("", json.dumps(content, ensure_ascii=False, indent=1)).encode()
 
 
-FORMATS: Mapping[str, Callable[[Feed], bytes]] = {"rss": rss, "atom": atom, "json": json_feed}  # formats by the ending of their address
+FORMATS: Mapping[str, Callable[[Feed], bytes]] = {"rss": rss, "atom": atom, "json": json_feed}  # by file extension
 TYPES = {"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"}
 
 
@@ -161,7 +161,7 @@ def _add_texts(parent: Element, **texts: str) -> None:
 
 
 def _stamp(moment: datetime) -> str:
-    """RFC 3339 in UTC."""
+    """Format as RFC 3339 in UTC."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 

@@ -1,6 +1,6 @@
-"""The feeds: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, an OPML of them; the same lists as files
-(``/feed.csv``, ``/feed.jsonl``), as ``newsportal export`` writes them; OpenSearch, robots.txt, the icon; ``/oembed``, what another site
-shows of the address of a story (oembed.com), as a quotation that leads to the portal and the original."""
+"""Feeds: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, and an OPML file of them; the same lists as files
+(``/feed.csv``, ``/feed.jsonl``), in the format of ``newsportal export``; OpenSearch, robots.txt, the icon; ``/oembed`` (oembed.com), an
+embeddable quotation of a story with links to the portal and the original."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from newsportal.text import clean
 router = APIRouter()
 
 ENTRIES = 40
-CATEGORIES = 30  # of the page that lists the feeds; any other has one, too, at its list
+CATEGORIES = 30  # on the page of all feeds; other categories have feeds at their lists
 SUMMARY_CHARS = 300
-MAX_AGE = 300  # seconds: readers of feeds ask every quarter of an hour at most
+MAX_AGE = 300  # seconds: feed readers poll every quarter of an hour at most
 HABITS = ("/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/feed/rss.xml", "/feed/atom.xml", "/feed/feed.json", "/index.xml")
-"""Addresses that people try. They lead to ours."""
+"""Common URLs of feeds, which redirect to ours."""
 
-MOST: Final = 500  # stories of a file, so that a request stays small; newsportal export has no limit
+MOST: Final = 500  # stories per file, so that a request stays small; newsportal export has no limit
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -57,12 +57,12 @@ def as_csv(rows: Rows) -> str:
 EXPORTS: Final[Mapping[str, tuple[str, Callable[[Rows], str]]]] = {
     "csv": ("text/csv", as_csv),
     "jsonl": ("application/x-ndjson", lambda rows: "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)),
-}  # ending → media type and writer of a file
+}  # extension → media type and writer of a file
 
 
 @dataclass(frozen=True, slots=True)
 class FeedAddresses:
-    """The addresses of one list as a feed in three formats, and as a file in two."""
+    """The URLs of a list as a feed in three formats, and as a file in two."""
 
     title: str
     rss: str
@@ -73,7 +73,7 @@ class FeedAddresses:
 
     @classmethod
     def below(cls, path: str, title: str, **parameters: object) -> Self:
-        """``PATH/feed.rss`` and the like with these parameters."""
+        """Return ``PATH/feed.rss`` and so on, with these parameters."""
         return cls(clean(title), *(address(f"{path}/feed.{ending}", **parameters) for ending in (*FORMATS, *EXPORTS)))
 
 
@@ -81,13 +81,13 @@ FILTERS = ("site", "source", "category")
 
 
 def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, str | None] | None = None) -> FeedAddresses:
-    """The feeds of everything or of ``topic``, narrowed as lists are by ``filters`` (:data:`FILTERS`)."""
+    """Return the feeds of all stories or of ``topic``, filtered by ``filters`` (:data:`FILTERS`)."""
     return FeedAddresses.below(topic_address(topic) if topic else "", title, **(filters or {}))
 
 
 @router.get("/feed.{ending}")
 def everything(visit: Here, ending: str) -> Response:
-    """The newest stories, of ``?site=``, ``?source=`` or ``?category=`` alone where one is asked for."""
+    """The newest stories, filtered by ``?site=``, ``?source=`` or ``?category=``."""
     return of_list(visit, ending, "/latest" if _filters(visit) else "/", None)
 
 
@@ -112,7 +112,7 @@ def _filters(visit: Visit) -> dict[str, str]:
 
 @router.get("/search/feed.{ending}")
 def of_search(visit: Here, ending: str) -> Response:
-    """The newest stories for ``?q=`` and the filters; a feed without entries where nothing is asked for, or without an index."""
+    """The newest stories for ``?q=`` and the filters; empty without a query or an index."""
     asked = replace(search_from(visit.text), sort="time", page=1)
     query = asked.query(visit.clock.now, visit.clock.zone, limit=entries_of(ending))
     hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
@@ -151,12 +151,12 @@ for path in HABITS:
 
 
 def entries_of(ending: str) -> int:
-    """How many stories a list has in this format."""
+    """Return the number of stories of a list in this format."""
     return MOST if ending in EXPORTS else ENTRIES
 
 
 def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
-    """The feed or file in the format ``ending``, or 304 when the reader has the feed already."""
+    """Return the feed or file in the format ``ending``, or 304 if the client has the feed."""
     if ending not in (*FORMATS, *EXPORTS):
         raise HTTPException(404)
     articles = [article for article in visit.portal.store.articles(ids) if article.hidden is None]
@@ -169,7 +169,7 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
 
 
 def feed_answer(visit: Visit, ending: str, title: str, page: str, entries: Sequence[Entry]) -> Response:
-    """The feed of ``entries``; ``ending`` is one of :data:`FORMATS`."""
+    """Return the feed of ``entries``; ``ending`` is one of :data:`FORMATS`."""
     base = base_address(visit.request)
     feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
     content = FORMATS[ending](feed)
@@ -184,7 +184,7 @@ def feed_answer(visit: Visit, ending: str, title: str, page: str, entries: Seque
 
 
 def is_unchanged(request: Request, etag: str, feed: Feed) -> bool:
-    """RFC 9110 section 13.2.2: the ETag decides where there is one; the date only where there is none."""
+    """RFC 9110 section 13.2.2: the ETag decides if it was sent; else the date."""
     if "if-none-match" in request.headers:
         return has_etag(request, etag)
     try:
@@ -195,7 +195,7 @@ def is_unchanged(request: Request, etag: str, feed: Feed) -> bool:
 
 
 def entry_of(article: StoredArticle, portal: Portal, base: str) -> Entry:
-    """An article as a feed has it; a photo story with its pictures."""
+    """Return an article as the entry of a feed; of a photo story, with its pictures."""
     html = str(safe_text.body(article, picture_addresses(portal, article, base)))
     entry = Entry(
         id=f"urn:newsportal:{article.id}", title=safe_text.title(article), read=f"{base}/story/{article.story_id}",
@@ -207,13 +207,13 @@ def entry_of(article: StoredArticle, portal: Portal, base: str) -> Entry:
     if not pictures:
         return entry
     seen = picture_views(portal, article.id, pictures)
-    formats = {picture.place: picture.image.format for picture in pictures if portal.picture_proxy is None}  # ours are written anew
+    formats = {picture.place: picture.image.format for picture in pictures if portal.picture_proxy is None}  # the proxy converts pictures
     enclosed = tuple(Picture(absolute(one.address, base), f"image/{formats.get(one.place) or 'jpeg'}", one.caption) for one in seen)
     return replace(entry, html=str(figures(seen, lead(article.text, seen), base)), pictures=enclosed)
 
 
 def base_address(request: Request) -> str:
-    """The portal's own address as ``sources.yaml`` gives it, else as the reader called us (the guard has checked the host)."""
+    """Return the portal's URL as configured in ``sources.yaml``, else as in the request, whose host the guard has checked."""
     return Visit(request).portal.site.url or str(request.base_url).rstrip("/")
 
 
@@ -228,7 +228,7 @@ OPEN_SEARCH = """<?xml version="1.0" encoding="utf-8"?>
 </OpenSearchDescription>
 """
 
-SHORT_NAME_CHARS = 16  # the OpenSearch specification's limit
+SHORT_NAME_CHARS = 16  # limit of the OpenSearch specification
 
 
 @router.get("/opensearch.xml")
@@ -241,7 +241,7 @@ def open_search(request: Request) -> Response:
 
 @router.get("/robots.txt")
 def robots(request: Request) -> Response:
-    """A portal repeats what others published: search engines should send readers to the originals."""
+    """The portal repeats what others published: search engines should send readers to the originals."""
     return PlainTextResponse("User-agent: *\nDisallow: /\n")
 
 
@@ -251,14 +251,14 @@ def icon(request: Request) -> Response:
 
 
 STORY: Final = re.compile(r"/story/([^/]+)/?")
-WIDEST: Final = 600  # pixels: a column of text
+WIDEST: Final = 600  # pixels: the width of a column of text
 QUOTATION: Final = Markup('<blockquote><p><a href="{page}">{title}</a></p><p>{excerpt}</p><footer>{source}</footer></blockquote>')
 SOURCE: Final = Markup('<a href="{}">{}</a>')
 
 
 @router.get("/oembed")
 def oembed(request: Request, visit: Here) -> Response:
-    """The story at ``?url=``; 404 for any other address, 501 for another format than JSON, as the specification says."""
+    """The story at ``?url=``; 404 for other URLs, 501 for formats other than JSON, as the specification says."""
     if (visit.text("format") or "json") != "json":
         raise HTTPException(501)
     base = base_address(request)
@@ -280,7 +280,7 @@ def oembed(request: Request, visit: Here) -> Response:
 
 
 def _path(url: str, hosts: set[str]) -> str:
-    """The path of an address of this portal; nothing of any other."""
+    """Return the path of a URL of this portal; empty for other URLs."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,8 +1,8 @@
-"""A reader without an account: a random name in his cookie, ``POST /seen`` of his views, ``/profile`` to see, clear and switch it off; and
-``/for-you`` (为你推荐): stories for him, each with the reason why, some of them at the end of other pages.
+"""Readers without an account: a random name in a cookie, ``POST /seen`` for views, ``/profile`` to see, clear and disable the profile; and
+``/for-you`` (为你推荐): recommended stories with reasons, some of which are also shown at the end of other pages.
 
-No account, no address, no fingerprint: the name is made when something is first kept. ``profile=off`` says that nothing shall be kept; so
-do ``Sec-GPC`` and ``DNT``. Without JavaScript nothing is recorded: a page that is fetched is not yet read.
+No account, no IP address, no fingerprint is stored: the name is generated when the first view is recorded. ``profile=off`` forbids
+recording, as do ``Sec-GPC`` and ``DNT``. Without JavaScript nothing is recorded: a page that was fetched may not have been read.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from newsportal.store.store import Store
 
 NAME = "reader"
 SWITCH = "profile"
-RANDOM_BYTES = 16  # 128 bits: nobody guesses another reader's name
+RANDOM_BYTES = 16  # 128 bits: names cannot be guessed
 WELL_FORMED = re.compile(rf"[0-9a-f]{{{2 * RANDOM_BYTES}}}")
 
 MACHINES = re.compile(r"bot\b|bot[/;_-]|spider|crawler|slurp|preview|archiver|monitor", re.IGNORECASE)
-"""Programs that say so. What they open is nobody's taste."""
+"""User agents of programs, whose views are not recorded."""
 
 Wish = Literal["on", "off", "browser", "portal"]
-"""Whether a profile may be kept: yes; switched off here; the browser asks not to be tracked; this portal keeps none."""
+"""Whether a profile may be kept: yes; disabled by the reader; the browser sends a do-not-track signal; disabled for this portal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """``name`` None: nothing was kept yet. ``person``: no prefetch, and no program that says it is one."""
+    """``name`` None: nothing is recorded yet. ``person`` False: a prefetch or a program."""
 
     name: str | None
     wish: Wish
@@ -54,7 +54,7 @@ class Reader:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether what this reader does may be recorded."""
+        """Whether actions of this reader may be recorded."""
         return self.wish == "on" and self.person
 
 
@@ -71,7 +71,7 @@ def reader_of(request: Request) -> Reader:
 
 
 def introduce(response: Response, request: Request, name: str) -> None:
-    """Let the browser bring ``name`` from now on. No script can read it."""
+    """Set the cookie with the reader's name. Scripts cannot read it."""
     secure = request.url.scheme == "https"
     response.set_cookie(NAME, name, max_age=YEAR, samesite="lax", path="/", httponly=True, secure=secure)
 
@@ -80,17 +80,17 @@ log = logging.getLogger(__name__)
 
 router = APIRouter()
 
-STORY = re.compile(r"[0-9a-f]{1,64}")  # as stores name articles
+STORY = re.compile(r"[0-9a-f]{1,64}")  # ids of articles in stores
 
 
 @router.post("/seen")
 async def seen(request: Request) -> Response:
-    """``{"article": ID, "places": [1, 2, 5]}``; 204 whether or not it was kept, 404 for an unknown article, else 400."""
+    """Record a view, ``{"article": ID, "places": [1, 2, 5]}``; 204 whether or not it was recorded, 404 for an unknown article, else 400."""
     told = await json_object(request)
     article, places = told.get("article"), told.get("places")
     if not isinstance(article, str) or not STORY.fullmatch(article):
         raise HTTPException(400)
-    if not isinstance(places, list) or not all(type(place) is int for place in places):  # True is a number to Python
+    if not isinstance(places, list) or not all(type(place) is int for place in places):  # True is an int in Python
         raise HTTPException(400)
     portal: Portal = Visit(request).portal
     reader = reader_of(request)
@@ -104,7 +104,7 @@ async def seen(request: Request) -> Response:
 
 
 def record(portal: Portal, reader: str, article_id: str, places: frozenset[int]) -> bool:
-    """Whether it was kept. Only places that the story has count; a busy store costs a view, never a page."""
+    """Record a view and return whether it was. Places that the story does not have are ignored; if the store is busy, the view is lost."""
     try:
         pictures = or_404(pictures_of(portal.store, article_id))
         there = places & frozenset(range(1, max(pictures, 1) + 1))
@@ -116,7 +116,7 @@ def record(portal: Portal, reader: str, article_id: str, places: frozenset[int])
 
 
 def pictures_of(store: Store, article_id: str) -> int | None:
-    """How many pictures a reader can see of an article: those of a photo story, 0 of any other; None where there is no such article."""
+    """Return the number of visible pictures of a photo story, 0 for other articles; None for an unknown article."""
     kept = store.galleries.gallery(article_id)
     if kept is not None:
         return kept.pictures
@@ -124,7 +124,7 @@ def pictures_of(store: Store, article_id: str) -> int | None:
     return None if article is None else len(article.images) if is_gallery(article.source) else 0
 
 
-LISTED = 200  # stories that the page lists; the profile itself has a few more (`Readers.history`)
+LISTED = 200  # stories shown on the page; the profile has a few more (`Readers.history`)
 
 
 @router.get("/profile")
@@ -135,7 +135,7 @@ def profile(request: Request, visit: Here) -> Response:
 
 
 def lines_of(portal: Portal, reader: Reader) -> list[dict[str, Any]]:
-    """The reader's profile, the latest first: ``pictures`` of a photo story, ``None`` of an article. Stories that are gone are left out."""
+    """Return the reader's profile, latest first: ``pictures`` of a photo story, ``None`` for an article. Deleted stories are left out."""
     if reader.name is None or reader.wish == "off":
         return []
     views = portal.store.readers.history(reader.name, limit=LISTED)
@@ -149,7 +149,7 @@ def lines_of(portal: Portal, reader: Reader) -> list[dict[str, Any]]:
 
 @router.post("/profile/remove")
 def remove(request: Request, sent: Form) -> Response:
-    """Take one story out of the profile."""
+    """Remove one story from the profile."""
     story, reader = sent.get("story", ""), reader_of(request)
     if reader.name is not None and story:
         Visit(request).portal.store.readers.forget(reader.name, story)
@@ -158,7 +158,7 @@ def remove(request: Request, sent: Form) -> Response:
 
 @router.post("/profile/clear")
 def clear(request: Request) -> Response:
-    """Forget the reader: the profile goes, and the name with it."""
+    """Delete the profile and the reader's name."""
     reader = reader_of(request)
     if reader.name is not None:
         Visit(request).portal.store.readers.forget(reader.name)
@@ -169,7 +169,7 @@ def clear(request: Request) -> Response:
 
 @router.post("/profile/switch")
 def switch(request: Request, sent: Form) -> Response:
-    """``profile=off``: forget the reader, whose old name the store refuses, and keep nothing from now on; ``profile=on``: begin anew."""
+    """``profile=off``: delete the profile, block its name in the store, and record nothing from now on; ``profile=on``: start a new one."""
     wanted, reader, portal = sent.get(SWITCH), reader_of(request), Visit(request).portal
     answer = back()
     if wanted == "off":
@@ -183,14 +183,14 @@ def switch(request: Request, sent: Form) -> Response:
 
 
 def back() -> Response:
-    """To the page, by GET, so that loading it again sends nothing."""
+    """Redirect to the page, so that reloading it sends nothing."""
     return RedirectResponse("/profile", 303, headers={"cache-control": "no-store"})
 
 
 DISMISSED = "dismissed"
-MOST_DISMISSED = 100  # as many as a cookie holds; what is older is hardly recommended any more
+MOST_DISMISSED = 100  # as many as a cookie holds; older ones are hardly recommended any more
 FURTHER = 3  # stories at the end of another
-TITLE_CHARS = 40  # of the story that speaks for another: enough to know it by
+TITLE_CHARS = 40  # of the story named as the reason: enough to recognise it
 
 WHY = {
     "neighbours": _("Readers who look at what you look at liked it"),
@@ -198,7 +198,7 @@ WHY = {
     "popular": _("Many read it these days"),
     "fresh": _("New"),
     "explore": _("Something different, to see whether you like it"),
-}  # why a story is recommended, by the slug of the method that found it
+}  # reason of a recommendation, by the slug of the method that found it
 
 BECAUSE = {"content": _("Like “%(title)s”, which you looked at")}
 BECAUSE_SEEN = _("Because you looked at “%(title)s”")
@@ -211,7 +211,7 @@ class Suggested:
 
 
 def offered(visit: Visit, n: int) -> list[Suggested]:
-    """What is recommended to this reader, kept as shown to him (the precision of paper C's formula 4 counts what was shown)."""
+    """Return recommendations and record them as shown, which the precision of paper C's formula 4 counts."""
     reader = reader_of(visit.request)
     found = recommended(visit, reader, n)
     if reader.is_recorded and reader.name is not None and found:
@@ -224,7 +224,7 @@ def offered(visit: Visit, n: int) -> list[Suggested]:
 
 
 def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list[Suggested]:
-    """A few stories for the end of another (``story_id``) or for the front page: no offers, since nobody knows whether they are seen."""
+    """Return some stories for the end of another (``story_id``) or the front page; not recorded, since they may not be seen."""
     reader = reader_of(visit.request)
     if reader.name is None or not reader.is_recorded:
         return []
@@ -238,14 +238,14 @@ def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list
 
 
 def recommended(visit: Visit, reader: Reader, n: int) -> Sequence[tuple[Story, Recommendation, Story | None]]:
-    """The best for this reader, without what he does not want; for one of whom nothing is kept, what is the best for anybody."""
+    """Return the best stories for this reader, without dismissed ones; for a reader without a profile, the best for everyone."""
     unwanted = dismissed(visit.request)
     found = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))
     return [one for one in found if one[0].id not in unwanted][:n]
 
 
 def dismissed(request: Request) -> list[str]:
-    """The stories of which this reader said that they do not interest him, the last one first."""
+    """Return the ids of the stories that the reader dismissed, the last first."""
     return [id for id in request.cookies.get(DISMISSED, "").split(".") if STORY.fullmatch(id)][:MOST_DISMISSED]
 
 
@@ -260,7 +260,7 @@ SHOWN = 30
 
 @router.post("/for-you/dismiss")
 def dismiss(request: Request, visit: Here, sent: Form) -> Response:
-    """``story``: it is not recommended to this browser any more."""
+    """``story``: do not recommend it in this browser any more."""
     story = sent.get("story", "")
     if not STORY.fullmatch(story):
         raise HTTPException(400)

@@ -1,4 +1,4 @@
-"""What of the front page is the same for all its readers: asked of the store once, and kept while nothing changes."""
+"""The parts of the front page that all its readers share: queried once and cached until the store changes."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from newsportal.store.results import Story, StoryFilter, StoryPage
 from newsportal.store.store import Store
 
 BOARD_STORIES = 5
-CHOICE = 3 * BOARD_STORIES  # stories of a board to choose from: what stands above it is left out
+CHOICE = 3 * BOARD_STORIES  # stories queried for a board, because those shown above it are left out
 RANKED_STORIES = 10
-MAX_BOARDS = 12  # more topics than this are reached through the bar on top; a board is a query
+MAX_BOARDS = 12  # further topics are reached through the bar on top; each board costs a query
 LATEST = 20
 HOTTEST = 6
 HOT_FOR = timedelta(days=2)  # a story reported everywhere the day before yesterday is no longer the news
-COUNTED = 100  # newest stories among which those since a reader's last visit are counted; beyond it is «more than»
-KEPT_SECONDS = 30.0  # so long it is shown while the store does not change: what is hot cools down
+COUNTED = 100  # newest stories among which those since the last visit are counted; beyond it «more than» is shown
+KEPT_SECONDS = 30.0  # maximum age if the store does not change: heat decays
 SLOW_SECONDS = 0.1
 SPARE = 10.0
-"""What took longer than :data:`SLOW_SECONDS` is shown ten times as long, whatever comes meanwhile: a crawl writes every second. A change to
-what is on it (hidden, deleted, revised, folded elsewhere) is shown at once, and so is the first story of all."""
+"""What took longer than :data:`SLOW_SECONDS` is shown ten times as long despite changes of the store, because a crawl writes every second.
+Changes of shown stories (hidden, deleted, revised, folded) are shown at once, and so is the very first story."""
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A topic on the front page (None: everything). ``count`` is the number of all its stories; one of the lists is filled."""
+    """A topic on the front page (None: all). ``count`` is the number of all its stories; only one of the lists is filled."""
 
     topic: str | None
     count: int
@@ -37,14 +37,14 @@ class Board:
     ranked: tuple[Ranked, ...] = ()
 
     def new(self, since: datetime | None) -> int:
-        """How many of its stories here are new or were reported again after ``since``."""
+        """Return how many of the shown stories are new or were reported again after ``since``."""
         shown = [*self.stories, *(one.story for one in self.ranked)]
         return sum(story.last_seen > since for story in shown) if since else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """``latest``: the newest page; ``newest``: the moments at which the newest stories were last seen, for counting."""
+    """``latest``: the first page of the list; ``newest``: when the newest stories were last seen, for counting."""
 
     latest: StoryPage
     hot: tuple[Story, ...]
@@ -55,13 +55,13 @@ class Front:
         return sum(moment > since for moment in self.newest) if since else 0
 
     def articles(self) -> set[str]:
-        """The ids of the articles on it."""
+        """Return the ids of the shown articles."""
         boards = [story for board in self.boards for story in (*board.stories, *(one.story for one in board.ranked))]
         return {story.head.id for story in (*self.latest.stories, *self.hot, *boards)}
 
 
 def front(store: Store, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
-    """Asks some 15 lists of the store."""
+    """Query the front page: some 15 lists of the store."""
     latest = store.stories(StoryFilter(limit=LATEST))
     newest = tuple(story.last_seen for story in store.stories(StoryFilter(limit=COUNTED)).stories) if latest.stories else ()
     hot = store.stories(StoryFilter(order="hottest", since=now - HOT_FOR, limit=RANKED_STORIES if by_rank else 2 * HOTTEST)).stories
@@ -85,7 +85,7 @@ class _Made:
 
 
 class Fronts:
-    """The front pages of one store, one for either order. May be shared between threads; one of them asks, the others wait for it."""
+    """The front pages of a store, one per order. Thread-safe: one thread queries while the others wait."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -93,7 +93,7 @@ class Fronts:
         self._locks = {True: Lock(), False: Lock()}
 
     def get(self, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
-        """Raises ``StoreError``."""
+        """Return the front page, from the cache if it is valid. Raises ``StoreError``."""
         asked = (tuple(topics[:MAX_BOARDS]), tuple(counted.get(topic, 0) for topic in topics[:MAX_BOARDS]))
         with self._locks[by_rank]:
             kept, seq = self._made.get(by_rank), self._store.last_seq()

@@ -1,6 +1,6 @@
-"""The front page: the top story, the hottest, a board a topic, and everything newest first, or ranked boards; and ``/settings``.
+"""The front page: the top story, the hottest stories, a board per topic, and the latest, or ranked boards; and ``/settings``.
 
-The portal as an app of a telephone: its manifest, its service worker, and ``/offline``, the list of a browser's copies.
+Also the portal as a web app: its manifest, its service worker, and ``/offline``, the list of pages saved in the browser.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from newsportal.text import clean
 
 router = APIRouter()
 
-SECONDS = 3  # below a top story without a picture, so that the column is as long as the hottest beside it
+SECONDS = 3  # shown below a top story without a picture, to fill the column beside the hottest
 PHOTOS = 5
-FOR_YOU = 4  # a row of the widest page
-RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before that was killed
+FOR_YOU = 4  # a row on the widest screen
+RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before that has crashed
 
 
 @router.get("/")
@@ -61,7 +61,7 @@ def home(request: Request, visit: Here) -> Response:
 
 
 def stories(visit: Visit, found: Front) -> dict[str, Any]:
-    """The page in the order of time; each story stands at its first place alone."""
+    """Return the page in chronological order; each story is shown once, at its first place."""
     lead = top_story(found.hot, found.latest.stories)
     shown = {lead.id} if lead else set()
 
@@ -86,27 +86,27 @@ def stories(visit: Visit, found: Front) -> dict[str, Any]:
 
 
 def own_boards(visit: Visit, found: Front) -> list[Board]:
-    """The boards of the topics that the reader chose, in his order; that of everything stays first."""
+    """Return the boards of the reader's topics, in the chosen order; the board of all topics stays first."""
     by_topic = {board.topic: board for board in found.boards}
     own = visit.chosen.own([topic for topic in by_topic if topic is not None])
     return [*([by_topic[None]] if None in by_topic else []), *(by_topic[topic] for topic in own)]
 
 
 def ranks(found: Front) -> dict[str, Any]:
-    """Ranked boards stand alone: who chose them wants to see many of them at once."""
+    """Return the page of ranked boards, without other parts, so that many boards fit on the screen."""
     lead = next(iter(found.latest.stories), None)
     return {"lead": lead, "hottest": [], "seconds": [], "photos": [], "suggested": [], "days": [], "more": None}
 
 
 def top_story(hot: Sequence[Story], latest: Sequence[Story]) -> Story | None:
-    """The hottest story that has a picture and that several brought, else the hottest with a picture, else the hottest, else the newest."""
+    """Return the hottest story with a picture and several versions, else the hottest with a picture, else the hottest, else the newest."""
     reported = [story for story in hot if story.count > 1]
     pictured = [story for story in (*reported, *hot, *latest) if thumbnail(story.head.images)]
     return next(iter([*pictured, *reported, *latest]), None)
 
 
 def notice(last: Run | None, words: NullTranslations) -> str | None:
-    """A line above the stories when the last crawl brought nothing because its list pages failed (no network, mostly)."""
+    """Return a notice if the last crawl found nothing because its list pages failed (mostly without network)."""
     if last is not None and last.ended and last.total.list_failed and not last.total.entries:
         return words.gettext("The last crawl reached none of its sources; these are the stories stored before.")
     return None
@@ -114,7 +114,7 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
 
 @router.get("/settings")
 def settings(request: Request, visit: Here) -> Response:
-    """``topic`` (each) in their order with ``topics``: the reader's own; ``up``, ``down``: one of them moves."""
+    """Save preferences. ``topics`` with ``topic`` (several): the reader's topics in order; ``up``, ``down``: move one of them."""
     back = safe_next(visit.asked.get("next"))
     asked = dict(visit.asked)
     if TOPICS in visit.asked:
@@ -132,7 +132,7 @@ def settings(request: Request, visit: Here) -> Response:
 
 
 def moved(topics: list[str], up: str | None, down: str | None) -> list[str]:
-    """``topics`` with one of them a place further up or down."""
+    """Return ``topics`` with one of them moved up or down by one."""
     for name, step in ((up, -1), (down, 1)):
         if name in topics and 0 <= topics.index(name) + step < len(topics):
             place = topics.index(name)
@@ -163,7 +163,7 @@ def groups(visit: Visit) -> list[dict[str, Any]]:
 
 open_router = APIRouter()
 
-SHORT_CHARS: Final = 12  # what stands below an icon
+SHORT_CHARS: Final = 12  # characters below an icon
 PAPER: Final = "#fcfbf8"  # as in portal.css
 ICONS: Final = (("icon-192.png", "192x192", "any"), ("icon-512.png", "512x512", "any"), ("icon-maskable.png", "512x512", "maskable"))
 SHARE: Final = {"action": "/sources/new", "method": "GET", "params": {"title": "title", "text": "text", "url": "url"}}
@@ -171,7 +171,7 @@ SHARE: Final = {"action": "/sources/new", "method": "GET", "params": {"title": "
 
 @open_router.get("/manifest.webmanifest")
 def manifest(visit: Here) -> Response:
-    """Other apps share addresses to it if who asks may add sources."""
+    """Other apps can share URLs to it, if the visitor may add sources."""
     title = clean(visit.portal.site.title)
     told: dict[str, Any] = {
         "id": "/", "start_url": "/", "scope": "/", "name": title, "short_name": title[:SHORT_CHARS], "lang": TAGS[visit.language],
@@ -186,7 +186,7 @@ def manifest(visit: Here) -> Response:
 
 @open_router.get("/service-worker.js")
 def service_worker() -> Response:
-    """At the root: a service worker is asked for the pages at and below its own address."""
+    """Served at the root, because a service worker only controls pages at and below its own path."""
     script = resources.files("newsportal.portal").joinpath("static", "service-worker.js").read_bytes()
     return Response(script, media_type="text/javascript; charset=utf-8", headers={"cache-control": "no-cache"})
 

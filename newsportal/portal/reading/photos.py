@@ -1,4 +1,4 @@
-"""``/photos``: the wall of photo stories (套图), by score or by time, by topic; and its feeds."""
+"""``/photos``: the photo stories (套图), by score or by time, filtered by topic; and its feeds."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ router = APIRouter()
 
 PAGE = 30
 FILTERS = ("source", "category")
-COLUMN = 27  # width of a column in half rems (`photos.css`: 13.5rem); heights of covers are told in the same unit
-HEIGHTS = range(14, 43, 2)  # in half rems: no wider than 2:1, no higher than about 2:3; what is beyond is cut at its edges
+COLUMN = 27  # width of a column in half rems (`photos.css`: 13.5rem); heights of covers have the same unit
+HEIGHTS = range(14, 43, 2)  # in half rems: from 2:1 to about 2:3; other covers are cropped
 LINE = 13.5  # Chinese characters in a line of a card, with some room
-LATIN = 0.66  # what a letter takes of that, capitals and wide ones included
-USUAL = (3, 2)  # of a picture whose size nobody told
+LATIN = 0.66  # width of a Latin letter in these units, capitals and wide ones included
+USUAL = (3, 2)  # of pictures of unknown size
 
 EXAMPLE = """galleries:
   - name: 某图片站
@@ -36,7 +36,7 @@ EXAMPLE = """galleries:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A photo story on the wall. ``height`` is that of its cover in half rems, ``why`` it is not complete in words."""
+    """A photo story on the page. ``height``: height of its cover in half rems; ``why``: why it is incomplete, as text."""
 
     article: StoredArticle
     cover: str | None
@@ -71,7 +71,7 @@ def photos(request: Request, visit: Here) -> Response:
 
 
 def choices(visit: Visit, topic: str | None, here: dict[str, Any]) -> list[Choice]:
-    """All topics as links, the chosen one marked; none where there is nothing to choose."""
+    """Return all topics as links, the current one marked; empty if there are none."""
     topics = [(None, visit.say("All photo stories")), *((name, clean(name)) for name in visit.portal.topics())]
     found = [Choice(label, address("/photos", **{**here, "topic": name}), name == topic) for name, label in topics]
     return found if len(found) > 1 else []
@@ -89,7 +89,7 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
         width=width,
         tall=tall,
         height=height_of(width, tall),
-        short=sum(1.0 if character >= "\u2e80" else LATIN for character in title(article)) <= LINE,  # of one line for certain
+        short=sum(1.0 if character >= "\u2e80" else LATIN for character in title(article)) <= LINE,  # certainly fits on one line
         pictures=gallery.pictures,
         sites=story.sites,
         complete=gallery.complete,
@@ -98,12 +98,12 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
 
 
 def height_of(width: int, tall: int) -> int:
-    """The height of a cover, the nearest of ``HEIGHTS``."""
+    """Return the height of a cover, the nearest of ``HEIGHTS``."""
     return min(HEIGHTS, key=lambda height: abs(height - COLUMN * tall / width))
 
 
 def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
-    """Why a photo story is not complete, in a sentence; empty for one that is."""
+    """Return why a photo story is incomplete, as a sentence; empty if it is complete."""
     if gallery.complete:
         return ""
     if gallery.failure:
@@ -112,7 +112,7 @@ def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
 
 
 def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
-    """The feeds of the wall, of ``topic`` alone if one is chosen."""
+    """Return the feeds of the page, or of ``topic``."""
     name = visit.say("Photo stories")
     title = f"{name} · {clean(topic)}" if topic else f"{name} · {visit.portal.site.title}"
     return FeedAddresses.below("/photos", title, topic=topic)
@@ -120,7 +120,7 @@ def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
 
 @router.get("/photos/feed.{ending}")
 def feed(visit: Here, ending: str) -> Response:
-    """The newest photo stories, pictures in the text and as enclosures."""
+    """The newest photo stories, with pictures in the text and as enclosures."""
     topic = visit.text("topic")
     found = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=ENTRIES)).stories
     title = feed_addresses(visit, topic).title

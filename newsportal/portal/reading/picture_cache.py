@@ -1,8 +1,7 @@
-"""A folder of pictures, bounded in bytes: what was asked for longest ago goes first.
+"""A cache of pictures in a folder, with a limit in bytes: the least recently used are removed first.
 
-Several processes may use one folder: files are written beside their place and moved there whole, so a killed one leaves no half
-picture; the time of each is when it was last asked for; whoever finds the folder too full makes room. A disk that is full costs
-nothing but the keeping.
+Several processes may share a folder: files are written under a temporary name and renamed, so a killed process leaves no partial picture; a
+file's mtime is its last use; any process that finds the folder too full evicts. A full disk only disables caching.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from typing import Final
 logger = logging.getLogger(__name__)
 
 FILLED, LEFT = 0.9, 0.8
-"""Of the limit: from the first on room is made, down to the second, so that two processes together stay below the whole."""
+"""Fractions of the limit: eviction begins at the first and ends at the second, so that two processes together stay below the limit."""
 
-UNSEEN: Final = 0.05  # of the limit: after so much was written, the folder is looked through again, for others write there too
-LARGEST: Final = 0.1  # of the limit: what is larger is not kept
+UNSEEN: Final = 0.05  # of the limit: after writing this much, the folder is read again, because other processes write to it, too
+LARGEST: Final = 0.1  # of the limit: larger pictures are not cached
 PART: Final = ".part"
-ABANDONED: Final = 3600.0  # seconds after which a file that was being written has nobody who writes it
-TOUCHED: Final = 3600.0  # seconds: a picture asked for more often is not marked anew each time
+ABANDONED: Final = 3600.0  # seconds after which an unfinished file is removed
+TOUCHED: Final = 3600.0  # seconds: the mtime is updated at most this often
 
 
 @dataclass(frozen=True, slots=True)
 class CachedFile:
-    """A file of the folder; ``used``: when it was last asked for (seconds since 1970)."""
+    """A file of the folder; ``used``: time of its last use (seconds since 1970)."""
 
     path: Path
     size: int
@@ -40,18 +39,18 @@ class CachedFile:
 
 
 class PictureCache:
-    """Bytes by name (letters, digits, dots; the first two are the folder). Thread-safe."""
+    """Bytes by name (letters, digits, dots; the first two characters are the folder). Thread-safe."""
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder = folder
         self.limit = limit
         self._lock = Lock()
-        self._known: float | None = None  # bytes in the folder when it was last looked through
+        self._known: float | None = None  # bytes in the folder when it was last read
         self._written = 0
         self._told = False
 
     def get(self, name: str) -> bytes | None:
-        """``None`` for what is not there."""
+        """Return the bytes, ``None`` if they are not cached."""
         path = self._path(name)
         try:
             body = path.read_bytes()
@@ -59,10 +58,10 @@ class PictureCache:
                 os.utime(path)
         except OSError:
             return None
-        return body or None  # a power cut may leave a name without content
+        return body or None  # a power failure may leave an empty file
 
     def put(self, name: str, body: bytes) -> bool:
-        """Keep ``body``; whether that worked. It is there whole or not at all."""
+        """Cache ``body`` atomically; return whether it succeeded."""
         if len(body) > LARGEST * self.limit:
             return False
         path = self._path(name)
@@ -93,7 +92,7 @@ class PictureCache:
             raise
 
     def _evict(self) -> int:
-        """Remove what was used longest ago until there is room; answers the bytes that are left."""
+        """Remove the least recently used files until there is room; return the remaining bytes."""
         kept = sorted(self.files(), key=lambda one: (one.used, one.path))
         total = sum(one.size for one in kept)
         if total <= FILLED * self.limit:
@@ -102,12 +101,12 @@ class PictureCache:
             if total <= LEFT * self.limit:
                 break
             with suppress(OSError):
-                one.path.unlink(missing_ok=True)  # another process may be at it as well
+                one.path.unlink(missing_ok=True)  # another process may be evicting, too
             total -= one.size
         return total
 
     def files(self) -> Iterator[CachedFile]:
-        """What is kept; files that nobody finished writing are removed on the way. What others keep in this folder is none of ours."""
+        """Yield the cached files, and remove abandoned temporary files. Other files in the folder are ignored."""
         for path in self.folder.glob("??/*"):
             if not path.name.removeprefix(".").startswith(path.parent.name):
                 continue
@@ -117,11 +116,11 @@ class PictureCache:
                     path.unlink(missing_ok=True)
                     continue
             except OSError:
-                continue  # gone meanwhile
+                continue  # deleted meanwhile
             yield CachedFile(path, found.st_size, found.st_mtime)
 
     def clear(self) -> tuple[int, int]:
-        """Remove everything; answers how many files of how many bytes. Raises ``OSError`` for what cannot be removed."""
+        """Remove all files; return their number and bytes. Raises ``OSError`` if one cannot be removed."""
         found = list(self.files())
         for one in found:
             one.path.unlink(missing_ok=True)

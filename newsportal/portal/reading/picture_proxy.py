@@ -1,7 +1,7 @@
-"""Pictures on demand: their addresses, the proxy that fetches each once from its publisher, rewrites and caches it, and their routes.
+"""A proxy for pictures: their URLs, the fetch of each one from its publisher, its conversion and caching, and the routes.
 
-Only the store's own pictures are asked for, so it is no open proxy; only pixels are handed on, so nothing of a stranger is active on our
-origin (threats E). ``/picture/ARTICLE/PLACE`` (or ``…/ID``, for those of bodies) and ``…/thumb`` are off unless ``pictures.cache`` is set.
+It fetches only pictures of stored articles, so it is not an open proxy; it re-encodes them, so no foreign content can be active on our
+origin (threats E). ``/picture/ARTICLE/PLACE`` (or ``…/ID``, for pictures of bodies) and ``…/thumb`` need ``pictures.cache``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ID_CHARS = 20  # of a content_id
 
 
 def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thumb: bool = False) -> str | None:
-    """The address of a picture of a story, fit for a browser, else None. ``place`` counts from 1 among those shown."""
+    """Return the URL of a story's picture for browsers, None if it is unsafe. ``place``: its position from 1."""
     url = web_address(image.url)
     if url is None or portal.picture_proxy is None:
         return None if url is None or egress.leads_inside(url, image.page or "", _policy(portal.config)) else url
@@ -40,8 +40,8 @@ def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thu
 
 
 def picture_addresses(portal: Portal, article: StoredArticle, base: str = "") -> Callable[[str], str | None]:
-    """What says where a browser finds a picture of the article's body or posts: in our cache, if there is one, whose addresses begin with
-    ``base``; else with its publisher, but not in the reader's own network."""
+    """Return a function from a picture's URL, in the article's body or posts, to the one for browsers: in the proxy, if it is on, prefixed
+    by ``base``; else the publisher's, or None if it is in a private network."""
     policy = _policy(portal.config)
 
     def find_address(url: str) -> str | None:
@@ -57,21 +57,21 @@ def _policy(sources: Sources) -> egress.Policy:
 
 
 def headline_picture(portal: Portal, article: StoredArticle) -> str | None:
-    """The address of the picture that stands beside an article's headline, None where it has none."""
+    """Return the URL of the picture beside an article's headline, None if it has none."""
     found = thumbnail(article.images)
     return address_of(portal, article.id, *found, thumb=True) if found else None
 
 
 def version(url: str) -> str:
-    """Tells one picture from another at the same place of a story: what stands there may change, the address with it."""
+    """Return a version for URLs: it changes if another picture takes the same place in a story."""
     return content_id(url)[:VERSION_CHARS]
 
 
-AT_ONCE: Final = 6  # pictures that are fetched at the same time: what a browser asks of one host
-SECONDS: Final = 15.0  # for one picture; a reader has scrolled on by then
-REST: Final = 600.0  # seconds in which a picture that could not be had is not asked for again
-MAX_FAILURES: Final = 5000  # failures remembered; the oldest are forgotten first
-TYPES: Final[Mapping[str, str]] = {"jpg": "image/jpeg", "webp": "image/webp"}  # what the cache's names end with, and what that is
+AT_ONCE: Final = 6  # pictures fetched at the same time: as many as a browser fetches from one host
+SECONDS: Final = 15.0  # per picture; readers have scrolled on by then
+REST: Final = 600.0  # seconds before a failed picture is tried again
+MAX_FAILURES: Final = 5000  # failures remembered; the oldest are dropped first
+TYPES: Final[Mapping[str, str]] = {"jpg": "image/jpeg", "webp": "image/webp"}  # extensions of cached files, with their media types
 ENDINGS: Final = {media: ending for ending, media in TYPES.items()}
 ACCEPT: Final = "image/webp,image/png,image/jpeg,image/avif;q=0.9,image/*;q=0.8"
 
@@ -83,7 +83,7 @@ class Ready:
 
 
 class PictureProxy:
-    """``cache`` keeps what was made; ``policy`` says which addresses may be asked."""
+    """``cache`` stores the converted pictures; ``policy`` decides which addresses may be fetched."""
 
     def __init__(self, cache: PictureCache, policy: egress.Policy, user_agent: str, *, max_pixels: int = MAX_PIXELS) -> None:
         self.cache = cache
@@ -93,20 +93,20 @@ class PictureProxy:
         self._under_way: dict[str, asyncio.Task[Ready]] = {}
         self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._turn = asyncio.Semaphore(AT_ONCE)
-        self._decoding = asyncio.Semaphore(1)  # decoders wait for one another: not in the threads that the store's answers need
+        self._decoding = asyncio.Semaphore(1)  # waiting decoders must not occupy the threads of store queries
 
     @classmethod
     def of(cls, sources: Sources) -> Self | None:
-        """As ``sources.yaml`` says; ``None`` where it names no folder."""
+        """Return the proxy configured in ``sources.yaml``; ``None`` without a folder."""
         pictures = sources.pictures
         if pictures.cache is None:
             return None
         return cls(PictureCache(pictures.cache, pictures.cache_size), _policy(sources), sources.user_agent, max_pixels=pictures.max_pixels)
 
     async def picture(self, url: str, referer: str, *, thumb: bool) -> Ready:
-        """The picture at ``url`` as we show it, from the cache or its publisher. Raises ``NotApplicable`` where there is none.
+        """Return the converted picture at ``url``, from the cache or its publisher. Raises ``NotApplicable`` if it is unavailable.
 
-        Many readers who ask at once wait for one request; one who goes away does not end it.
+        Simultaneous readers share one request; it continues if one of them disconnects.
         """
         name = f"{content_id(url)}.{'thumb' if thumb else 'full'}"
         kept = await asyncio.to_thread(self._cached, name)
@@ -120,10 +120,10 @@ class PictureProxy:
     def _done(self, name: str, task: asyncio.Task[Ready]) -> None:
         self._under_way.pop(name, None)
         if not task.cancelled():
-            task.exception()  # seen: whoever waited was told, and the last one may have gone away
+            task.exception()  # mark the exception as retrieved: the last waiter may have disconnected
 
     async def _make(self, name: str, url: str, referer: str, *, thumb: bool) -> Ready:
-        if thumb:  # the viewer wants the large one next: it is fetched once, and the small one made of it
+        if thumb:  # the viewer needs the large one next: it is fetched once, and the thumbnail is made from it
             large = await self.picture(url, referer, thumb=False)
             return await self._write(name, large.body, THUMB_SIDE)
         until, why = self._failed.get(name, (0.0, ""))
@@ -164,12 +164,12 @@ class PictureProxy:
 
 picture_router = APIRouter()
 
-FOREVER: Final = "public, max-age=31536000, immutable"  # for an address with the version of what it shows
+FOREVER: Final = "public, max-age=31536000, immutable"  # for URLs that contain a version
 A_WHILE: Final = "public, max-age=3600"
 NOT_NOW: Final = "public, max-age=300"
-HARMLESS: Final = {"content-security-policy": "default-src 'none'; sandbox"}  # were it ever anything but a picture, it could do nothing
+HARMLESS: Final = {"content-security-policy": "default-src 'none'; sandbox"}  # in case it is ever anything but a picture
 NOT_HERE, NOT_THERE = 404, 502
-PLACE: Final = re.compile("[1-9][0-9]{0,3}|[0-9a-f]{20}")  # where it stands in a story, or the content_id of its address
+PLACE: Final = re.compile("[1-9][0-9]{0,3}|[0-9a-f]{20}")  # its position in a story, or the content_id of its URL
 
 
 @picture_router.get("/picture/{article_id}/{place}")
@@ -196,12 +196,12 @@ async def picture(request: Request, article_id: str, place: str) -> Response:
 
 
 def _none(status: int) -> Response:
-    """No page: the browser shows the picture's caption in its place."""
+    """Return an empty response: the browser shows the picture's alternative text."""
     return Response(status_code=status, headers={**HARMLESS, "cache-control": NOT_NOW}, media_type="text/plain")
 
 
 def _stored(portal: Portal, article_id: str, place: str) -> tuple[str, str] | None:
-    """The address of a picture that the store knows, and the page on which it stands ("" for one that may not be told)."""
+    """Return the URL of a stored picture and that of its page ("" if unsafe)."""
     article = portal.store.article(article_id)
     if article is None or article.hidden is not None:
         return None

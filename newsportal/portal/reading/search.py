@@ -1,4 +1,4 @@
-"""Search: words in, stories out, narrowed by time, kind, site, topic and category. Whatever is asked, there is an answer and no error."""
+"""Search pages: results with filters by time, kind, site, topic and category. Any query gets a page, never an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ router = APIRouter()
 FACET_VALUES = 12
 SUGGESTIONS = 8
 PROPOSALS = 6
-SUGGESTIONS_KEPT = "public, max-age=60"  # titles change slowly: who types the same again within a minute need not ask again
+SUGGESTIONS_KEPT = "public, max-age=60"  # titles change slowly, so repeated typing within a minute needs no request
 EMPTY = Results(hits=(), total=0)
 
 
@@ -52,13 +52,13 @@ def search(request: Request, visit: Here) -> Response:
 
 @router.get("/search/suggest")
 def suggest(visit: Here) -> Response:
-    """What completes ``?q=``, in the form of OpenSearch suggestions: the query, and a list. Never an error."""
+    """Completions of ``?q=`` in the format of OpenSearch suggestions: the query and a list. Never an error."""
     typed = visit.text("q", SHOWN_QUERY_CHARS) or ""
     return JSONResponse([typed, suggested(visit, typed, SUGGESTIONS)], headers={"cache-control": SUGGESTIONS_KEPT})
 
 
 def suggested(visit: Visit, typed: str, limit: int) -> list[str]:
-    """Completions of ``typed``; none while search is away: the page that shows hits tells of it."""
+    """Return completions of ``typed``; none while search is unavailable, which the page of results reports."""
     try:
         return [clean(one) for one in visit.portal.index.suggest(typed, limit)] if visit.portal.index else []
     except SearchError:
@@ -66,19 +66,19 @@ def suggested(visit: Visit, typed: str, limit: int) -> list[str]:
 
 
 def fields_of(asked: SearchRequest, changes: Mapping[str, object] | None = None) -> dict[str, str]:
-    """What a form sends beside its own fields. A name that no page can show (terminal escapes, NUL) is left out."""
+    """Return the hidden fields of a search form. Values that HTML cannot contain (terminal escapes, NUL) are left out."""
     values = {name: value for name, value in asked.parameters(**(changes or {})).items() if name != "q"}
     return {name: str(value) for name, value in values.items() if value and not CONTROL.search(str(value))}
 
 
 def feed_of(asked: SearchRequest, visit: Visit) -> FeedAddresses:
-    """The feeds of this search with its filters; they bring the newest, in whatever order the page is."""
+    """Return the feeds of this search with its filters, newest first whatever the order of the page."""
     title = " · ".join(clean(part)[:60] for part in (asked.text, *asked.filters.values()) if part)
     return FeedAddresses.below("/search", f"{title} · {visit.portal.site.title}", **asked.parameters(sort=None, folds=None))
 
 
 def look(visit: Visit, asked: SearchRequest) -> tuple[Results, str | None]:
-    """The results, and a sentence instead of them when search is away."""
+    """Return the results, and a message if search is unavailable."""
     if visit.portal.index is None:
         return EMPTY, visit.say("This portal runs without a search index.")
     if asked.empty:
@@ -90,13 +90,13 @@ def look(visit: Visit, asked: SearchRequest) -> tuple[Results, str | None]:
 
 
 def sorts(asked: SearchRequest, visit: Visit) -> list[Choice]:
-    """Without words there is nothing to be relevant to."""
+    """Without words, relevance is not offered."""
     by_time = Choice(visit.say("By time"), asked.address(sort="time" if asked.text else None), asked.sort == "time" or not asked.text)
     return [Choice(visit.say("By relevance"), asked.address(sort=None), not by_time.chosen), by_time] if asked.text else [by_time]
 
 
 def names(visit: Visit) -> dict[str, dict[str | None, str]]:
-    """What the choices that no index counts are called."""
+    """Return the labels of choices that no index counts."""
     say = visit.say
     return {
         "when": {None: say("any time"), "day": say("24 hours"), "week": say("7 days"), "month": say("a month"), "year": say("a year")},
@@ -106,7 +106,7 @@ def names(visit: Visit) -> dict[str, dict[str | None, str]]:
 
 
 def kinds(visit: Visit) -> dict[str | None, str]:
-    """The kinds of documents that the store has."""
+    """Return the kinds of documents in the store."""
     found: dict[str | None, str] = {"article": visit.say("Articles")}
     if any(map(is_thread, visit.portal.tally().by_source)):
         found["thread"] = visit.say("Forum threads")
@@ -114,7 +114,7 @@ def kinds(visit: Visit) -> dict[str | None, str]:
 
 
 def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
-    """The filters that are set, each with the way to the search without it."""
+    """Return the active filters, each with a link that removes it."""
     named = names(visit)
     shown = {"since": visit.say("from %(day)s on"), "until": visit.say("up to %(day)s")}
     return [
@@ -127,7 +127,7 @@ def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
 
 
 def facets(asked: SearchRequest, results: Results, visit: Visit) -> list[Facet]:
-    """Time first, then what the index counted, then how versions are shown."""
+    """Return the facets: time, then those counted by the index, then how versions are shown."""
     named = names(visit)
     labels = {"topic": visit.say("Topic"), "site": visit.say("Site"), "category": visit.say("Category"), "day": visit.say("Day")}
     listed = [Facet(visit.say("Time"), plain(asked, "when", named["when"]))]
@@ -143,7 +143,7 @@ def plain(asked: SearchRequest, name: str, labels: Mapping[str | None, str]) -> 
 
 
 def choices(asked: SearchRequest, name: str, counted: Mapping[str, int]) -> list[Choice]:
-    """The most frequent values of the facet ``name``, the newest days. The one that is chosen offers to be dropped."""
+    """Return the most frequent values of the facet ``name``, for days the newest. The chosen one links to its removal."""
     frequent = [(value, count) for value, count in counted.items() if value]
     now = getattr(asked, name)
     return [
@@ -153,7 +153,7 @@ def choices(asked: SearchRequest, name: str, counted: Mapping[str, int]) -> list
 
 
 def proposals(asked: SearchRequest, results: Results, visit: Visit) -> list[Choice]:
-    """What may be looked for where nothing was found: the same without filters, each word by itself, and what begins alike."""
+    """Return other searches when nothing was found: the same without filters, each word by itself, and completions."""
     found = []
     if asked.text and asked.filters:
         found.append(Choice(visit.say(_("“%(query)s” without filters"), query=asked.text[:60]), SearchRequest(asked.text).address()))

@@ -1,4 +1,4 @@
-"""A search as an address asks for it: words and filters, checked; what makes no sense is left out. And what an index finds for it."""
+"""A search as given in a URL: words and filters, validated; invalid values are ignored. And its results from the index."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from newsportal.search.base import MAX_QUERY_CHARS, Index, Query, Results
 from newsportal.text import clean
 
 PAGE: Final = 20
-MAX_PAGES: Final = 500  # deeper pages cost the index more and are asked for by robots only
-SHOWN_QUERY_CHARS: Final = 300  # a query of 10 kB is answered, but not printed in every link
+MAX_PAGES: Final = 500  # deeper pages cost the index more and are requested by robots only
+SHOWN_QUERY_CHARS: Final = 300  # longer queries are answered, but not repeated in links
 FACETS: Final = ("topic", "site", "category", "day")
 KINDS: Final = ("article", "thread", "photos")
-EVERYTHING: Final = "since:1900-01-01"  # what is asked for where only filters are: an index looks for words or for times
+EVERYTHING: Final = "since:1900-01-01"  # the query if there are filters only: an index needs words or a time
 MAX_FIELDS: Final = 30
 MAX_CHARS: Final = 200  # of a filter
 
@@ -32,7 +32,7 @@ SPANS: Final[Mapping[str, timedelta]] = {
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """``since`` and ``until`` are days, both included; ``folds`` ``open``: every version of a story by itself."""
+    """``since`` and ``until`` are inclusive days; ``folds`` ``open`` lists every version of a story."""
 
     text: str
     when: str | None = None
@@ -49,7 +49,7 @@ class SearchRequest:
 
     @property
     def filters(self) -> dict[str, str]:
-        """What narrows the search beside its words."""
+        """The filters that are set."""
         named = ("when", "since", "until", "kind", *FACETS)
         return {name: value for name in named if (value := getattr(self, name))}
 
@@ -58,7 +58,7 @@ class SearchRequest:
         return not self.text and not self.filters
 
     def parameters(self, **changes: object) -> dict[str, object]:
-        """The parameters of this search's address with ``changes``; a changed filter starts at the first page."""
+        """Return the parameters of this search's URL with ``changes``; the page is reset to the first."""
         sort = self.sort if self.sort != "relevance" else None
         return {"q": self.text[:SHOWN_QUERY_CHARS], **self.filters, "folds": self.folds, "sort": sort, **changes}
 
@@ -66,7 +66,7 @@ class SearchRequest:
         return address(path, **self.parameters(**changes))
 
     def query(self, now: datetime, zone: tzinfo, *, limit: int = PAGE) -> Query:
-        """The query for an index. Without words the newest come first."""
+        """Return the query for an index. Without words the newest come first."""
         spans = [now.astimezone(UTC) - SPANS[self.when]] if self.when else []
         begins = [_begins(day, zone) for day in (self.since, self.day) if day]
         ends = [_begins(day, zone, 1) for day in (self.until, self.day) if day]
@@ -79,7 +79,7 @@ class SearchRequest:
 
 
 def parse_search(query: str) -> SearchRequest:
-    """The search in the query of an address that was kept."""
+    """Parse the query string of a saved search."""
     try:
         values = dict(parse_qsl(query, max_num_fields=MAX_FIELDS))
     except ValueError:
@@ -88,7 +88,7 @@ def parse_search(query: str) -> SearchRequest:
 
 
 def search_from(get: Callable[..., str | None]) -> SearchRequest:
-    """The search by its parameters: ``get(name)``, ``get(name, limit)``."""
+    """Return the search for parameters: ``get(name)``, ``get(name, limit)``."""
     page, when, kind = get("page") or "", get("when"), get("kind")
     return SearchRequest(
         text=clean(get("q", MAX_QUERY_CHARS) or ""), when=when if when in SPANS else None, since=_day(get("since")),
@@ -100,12 +100,12 @@ def search_from(get: Callable[..., str | None]) -> SearchRequest:
 
 
 def _begins(day: str, zone: tzinfo, later: int = 0) -> datetime:
-    """When a day, or one ``later``, begins in ``zone``."""
+    """Return the start of a day, or of one ``later`` days on, in ``zone``."""
     return datetime.combine(date.fromisoformat(day) + timedelta(days=later), time.min, zone).astimezone(UTC)
 
 
 def _day(said: str | None) -> str | None:
-    """A day as the facet says it; the first and last of the calendar have no beginning or end in every zone."""
+    """Return a valid day; the first and last years of ``date`` would overflow in some time zones."""
     try:
         return said if said and 1 < date.fromisoformat(said).year < 9999 and len(said) == 10 else None
     except ValueError:
@@ -113,9 +113,9 @@ def _day(said: str | None) -> str | None:
 
 
 def search_index(portal: Portal, index: Index, query: Query) -> Results:
-    """The hits of ``index``. Raises ``SearchError``, and ``StoreError`` while the index is behind.
+    """Return the hits of ``index``. Raises ``SearchError``, and ``StoreError`` while the index is behind.
 
-    An index that is away for a while, or that nobody lets follow, would show what was taken down meanwhile; how many it counts stays.
+    An index that is behind may contain hidden or deleted articles, which are removed here; the counts are not corrected.
     """
     results = index.search(query)
     if not results.hits or index.position() >= portal.store.last_seq():

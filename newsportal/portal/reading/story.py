@@ -1,4 +1,4 @@
-"""The reading views of a story, a thread and a photo story, of each version, and the earlier texts of an article."""
+"""The reading pages of stories, threads, photo stories and their versions, and the earlier texts of an article."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from newsportal.store.store import Store
 from newsportal.store.threads import StoredPost, StoredThread
 from newsportal.text import clean
 
-MOST_HEADLINES: Final = 30  # headlines that are compared: more nobody reads
-RELATED: Final = 4  # stories beside one
-MOST_STATES: Final = 20  # states of an article that are compared, the newest ones
+MOST_HEADLINES: Final = 30  # headlines that are compared at most
+RELATED: Final = 4  # related stories
+MOST_STATES: Final = 20  # states of an article that are compared, the newest
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A state of an article, and what it changed. ``before`` ``None``: nothing is told of the one before it. ``title``, ``lines``: what
-    differs, ``None`` where nothing does; ``dated``: whether it has another date."""
+    """A state of an article and its changes. ``before`` ``None``: the earlier state is not shown. ``title``, ``lines``: differences,
+    ``None`` if there are none; ``dated``: the date has changed."""
 
     now: StoredArticle
     before: StoredArticle | None
@@ -47,7 +47,7 @@ class State:
 
 
 def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle, DiffLine]]:
-    """The other headlines of a story against that of ``article``, each once."""
+    """Return the other headlines of a story compared with that of ``article``, each once."""
     own, told = title(article), dict[str, StoredArticle]()
     for version in story.versions:
         told.setdefault(title(version), version)
@@ -56,7 +56,7 @@ def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle,
 
 
 def states(article: StoredArticle, earlier: Sequence[StoredArticle]) -> list[State]:
-    """All states, the newest first. What is too long to be compared in time is shown as a whole."""
+    """Return all states, newest first. Texts too long for comparison are shown completely."""
     whole = (*earlier, article)[-MOST_STATES:]
     return [_state(now, before) for before, now in zip((None, *whole), whole, strict=False)][::-1]
 
@@ -72,12 +72,12 @@ def _state(now: StoredArticle, before: StoredArticle | None) -> State:
 PAGE = 50
 
 NAMES = (_("Opening post"), _("First reply"), _("Second reply"), _("Third reply"))
-"""The first floors have names of their own: 楼主, 沙发, 板凳, 地板."""
+"""The first floors have names: 楼主, 沙发, 板凳, 地板."""
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A post as a page shows it; everything from the forum is cleaned."""
+    """A post for the page; its texts are cleaned."""
 
     anchor: str
     number: int
@@ -111,7 +111,7 @@ def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: Stor
 
 
 def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: bool = False) -> Floor:
-    """A post for the page. Its number is the forum's own where that is known (``from_zero``: 1 is its first reply), else its place."""
+    """Return a post for the page. Its number is the forum's own if known (``from_zero``: the first reply is 1), else its position."""
     shown = picture_addresses(visit.portal, article)
     own = (post.floor or 0) + (1 if from_zero and post.place else 0)
     number = own if post.floor is not None and own > 0 else post.place + 1
@@ -126,12 +126,12 @@ def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: boo
     )  # fmt: skip
 
 
-AT_ONCE = 2  # pictures that are loaded without waiting until they come into view: what stands on a screen at the beginning
+AT_ONCE = 2  # pictures that are not lazy-loaded: those on the first screen
 
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """A picture as a page shows it. ``address`` is the whole picture, ``small`` what stands in the page; both are fit for a browser."""
+    """A picture for the page. ``address``: URL of the full picture; ``small``: URL of the thumbnail; both are safe for browsers."""
 
     place: int
     address: str
@@ -154,7 +154,7 @@ def gallery_view(visit: Visit, story: Story, article: StoredArticle, gallery: St
 
 
 def picture_views(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> tuple[PictureView, ...]:
-    """The pictures that can be shown. A place is the story's own, so one that cannot be shown leaves a gap in the numbers."""
+    """Return the pictures that can be shown. Numbers are those of the story, so a missing picture leaves a gap."""
     made: list[PictureView] = []
     for place, image in ((picture.place, picture.image) for picture in stored):
         whole, small = (address_of(portal, article_id, place, image, thumb=thumb) for thumb in (False, True))
@@ -165,14 +165,14 @@ def picture_views(portal: Portal, article_id: str, stored: Sequence[StoredPictur
 
 
 def numbered(missing: Sequence[int]) -> str:
-    """Numbers of pages for people: ``3, 5–9``."""
-    by_gap = groupby(enumerate(sorted(set(missing))), lambda counted: counted[1] - counted[0])  # the same all through a run
+    """Format page numbers for readers: ``3, 5–9``."""
+    by_gap = groupby(enumerate(sorted(set(missing))), lambda counted: counted[1] - counted[0])  # constant within a run
     runs = [[number for _place, number in run] for _gap, run in by_gap]
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
 def figures(pictures: Sequence[PictureView], text: Markup, base: str = "") -> Markup:
-    """The story as HTML for feeds; addresses of our own begin with ``base``."""
+    """Return the story as HTML for feeds; the portal's own URLs are prefixed by ``base``."""
     figure = Markup('<figure><img src="{}" alt="{}"><figcaption>{}</figcaption></figure>')
     shown = (figure.format(absolute(one.address, base), one.caption or "", one.caption or "") for one in pictures)
     return Markup("\n").join((text, *shown))
@@ -183,7 +183,7 @@ def absolute(address: str, base: str) -> str:
 
 
 def lead(text: str, pictures: Sequence[PictureView]) -> Markup:
-    """What the story says beside its captions: the text of its article is both."""
+    """Return the article's text without its captions, which it also contains."""
     captions = {picture.caption for picture in pictures}
     return paragraphs("\n".join(line for line in text.splitlines() if clean(line) not in captions))
 
@@ -193,11 +193,11 @@ router = APIRouter()
 
 @router.get("/story/{story_id}")
 def story(visit: Here, story_id: str) -> Response:
-    """A story. The id of one that was folded into another, or of one of its versions, leads to where it is now."""
+    """Show a story. Redirects from the id of a folded story or of a version."""
     store = visit.portal.store
     found, moved = store.story(story_id, hidden=visit.may("edit")), store.article(story_id)
     now = found.id if found else moved.story_id if moved else None
-    if now is None or (found is None and now == story_id):  # the second: editors hide it
+    if now is None or (found is None and now == story_id):  # the second condition: the story is hidden
         raise HTTPException(404)
     if found is None or now != story_id:
         return RedirectResponse(f"/story/{now}", 303)
@@ -206,7 +206,7 @@ def story(visit: Here, story_id: str) -> Response:
 
 @router.get("/story/{story_id}/{article_id}")
 def version(visit: Here, story_id: str, article_id: str) -> Response:
-    """One version of a story. A version that was moved to another story leads there."""
+    """Show a version of a story. Redirects if it was moved to another story."""
     article = or_404(assistant.visible(visit, article_id))
     if article.story_id != story_id:
         return RedirectResponse(f"/story/{article.story_id}/{article.id}", 303)
@@ -216,7 +216,7 @@ def version(visit: Here, story_id: str, article_id: str) -> Response:
 
 @router.get("/story/{story_id}/{article_id}/revisions")
 def revisions(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
-    """The states of an article, the newest first, each with what differs from the one before."""
+    """Show the states of an article, newest first, each with its differences from the one before."""
     article = assistant.visible(visit, article_id)
     if article is None or article.story_id != story_id:
         raise HTTPException(404)
@@ -244,13 +244,13 @@ def reading_view(visit: Visit, found: Story, article: StoredArticle) -> Response
 
 
 def beyond(stories: Sequence[Story], near: Neighbourhood | None) -> list[Story]:
-    """Those that do not stand on the page already as neighbours in the event."""
+    """Return the stories that are not on the page as neighbours in the event."""
     shown = {story.id for story in (near.before, near.after) if story is not None} if near else set()
     return [story for story in stories if story.id not in shown]
 
 
 def neighbours(store: Store, story: Story, topic: str | None) -> tuple[Story | None, Story | None]:
-    """The next older and the next newer story (of ``topic``), None at the ends."""
+    """Return the next older and the next newer story (of ``topic``), None at the ends."""
     here = cursor_of(story)
     older = store.stories(StoryFilter(topic=topic, before=here, limit=1)).stories
     newer = store.stories(StoryFilter(topic=topic, after=here, limit=1)).stories

@@ -1,4 +1,4 @@
-"""Lists of stories: everything (``/latest``) and a topic (``/topic/旅游``) with its figures; newest or hottest, filtered."""
+"""Lists of stories: all (``/latest``) and by topic (``/topic/旅游``), with the topic's figures; newest or hottest first, filtered."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from newsportal.text import clean
 STEP: Final = 20
 GAP: Final = 4
 HEIGHT: Final = 96
-LEAST: Final = 2  # of a day with something
+LEAST: Final = 2  # minimum height of a day that is not empty
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One day; ``x``, ``y`` and ``tall`` in units of the drawing."""
+    """A day; ``x``, ``y`` and ``tall`` in units of the drawing."""
 
     day: date
     count: int
@@ -49,12 +49,12 @@ router = APIRouter()
 
 PAGE = 30
 LOOKS = 20  # pages of a list that are searched for unread stories: the last few days of a large portal
-SHARES = 8  # sites and categories that the page of a topic names: those that bring most
+SHARES = 8  # sites and categories shown on a topic's page: the most frequent
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter that is set, and the address of the list without it."""
+    """An active filter, and the URL of the list without it."""
 
     label: str
     without: str
@@ -72,7 +72,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class TopicFigures:
-    """A topic in numbers, as its page shows them."""
+    """The figures of a topic for its page."""
 
     whole: Overview
     bars: tuple[Bar, ...]
@@ -94,7 +94,7 @@ def topic(visit: Here, name: str) -> Response:
 
 
 def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
-    """The next ``PAGE`` or more unread stories of the list; at most ``LOOKS`` pages are read: not years, for who has read all."""
+    """Return the next ``PAGE`` or more unread stories of the list; reads at most ``LOOKS`` pages, not the whole archive."""
     left: list[Story] = []
     for _ in range(LOOKS):
         page = visit.portal.store.stories(which)
@@ -115,7 +115,7 @@ def topic_figures(whole: Overview, path: str) -> TopicFigures:
 
 
 def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Response:
-    """The list at ``path``, narrowed by the filters in the query. A filter that fits nothing is an empty list, no error."""
+    """Show the list at ``path``, filtered by the query parameters. A filter without matches gives an empty list, not an error."""
     chosen = {name: visit.text(name) for name in FILTERS}
     order: Order = "hottest" if visit.text("order") == "hottest" else "newest"
     before = visit.text("before")

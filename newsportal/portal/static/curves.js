@@ -1,4 +1,4 @@
-/* The table of months as two curves (uPlot). Without a script the table says the same. */
+/* Draws the table of months as two curves (uPlot). Without JavaScript the table shows the same data. */
 (() => {
   "use strict";
   const rows = [...document.querySelectorAll("[data-month]")];
@@ -6,9 +6,9 @@
   const colour = (name) => style.getPropertyValue(name).trim();
   const months = rows.map((row) => Date.parse(`${row.dataset.month}-01T00:00:00Z`) / 1000);
   const HEIGHT = 240;
-  const drawn = [];
+  const charts = [];
 
-  const named = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 7);
+  const monthOf = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 7);
   const shown = { views: (value) => value.toLocaleString(), precision: (value) => `${Math.round(value * 1000) / 10} %` };
 
   function draw(figure) {
@@ -23,11 +23,11 @@
       cursor: { points: { size: 8 } },
       scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(most || 0, key === "precision" ? 0.1 : 1) * 1.1] } },
       axes: [
-        { ...axis, splits: () => months, values: (_, splits) => thinned(splits.map(named), figure.clientWidth) },
+        { ...axis, splits: () => months, values: (_, splits) => thinOut(splits.map(monthOf), figure.clientWidth) },
         { ...axis, size: 64, values: (_, splits) => splits.map(shown[key]) },
       ],
       series: [
-        { label: document.querySelector(".months th").textContent, value: (_, month) => (month == null ? "–" : named(month)) },
+        { label: document.querySelector(".months th").textContent, value: (_, month) => (month == null ? "–" : monthOf(month)) },
         {
           label: figure.querySelector("figcaption").textContent,
           stroke: colour("--accent"),
@@ -37,21 +37,21 @@
         },
       ],
     }, [months, values], figure);
-    drawn.push([made, figure]);
+    charts.push([made, figure]);
   }
 
-  /* Names that would run into one another are left out, the last one never. */
-  function thinned(names, width) {
+  /* Leave out labels that would overlap, but never the last one. */
+  function thinOut(names, width) {
     const every = Math.max(1, Math.ceil((names.length * 64) / Math.max(width - 64, 64)));
     return names.map((name, place) => ((names.length - 1 - place) % every ? "" : name));
   }
 
   document.querySelectorAll("[data-curve]").forEach(draw);
-  addEventListener("resize", () => drawn.forEach(([made, figure]) => made.setSize({ width: figure.clientWidth, height: HEIGHT })));
-  const again = () => {
-    drawn.splice(0).forEach(([made]) => made.destroy());
+  addEventListener("resize", () => charts.forEach(([made, figure]) => made.setSize({ width: figure.clientWidth, height: HEIGHT })));
+  const redraw = () => {
+    charts.splice(0).forEach(([made]) => made.destroy());
     requestAnimationFrame(() => document.querySelectorAll("[data-curve]").forEach(draw));
   };
-  new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })();

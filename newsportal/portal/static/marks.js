@@ -1,4 +1,4 @@
-/* Marks without a new page; without a script the same buttons send the same form. */
+/* Marks stories without reloading the page; without JavaScript the same buttons submit the form. */
 (() => {
   "use strict";
   const form = document.querySelector("#marks");
@@ -27,10 +27,10 @@
     const answer = await send(button.name, button.value).catch(() => null);
     if (answer?.ok) show(button);
     else if (answer?.status === 409) location.assign("/starred");
-    else location.reload(); // signed out meanwhile, or no network: the browser says so
+    else location.reload(); // signed out meanwhile, or offline: the reloaded page says so
   });
 
-  /* A story that was open in front of a reader for a moment is read. */
+  /* Mark a story as read after it was visible for some seconds. */
   const SECONDS = 3;
   const story = document.querySelector("[data-unread]");
   if (!story) return;

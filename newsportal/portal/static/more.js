@@ -1,4 +1,4 @@
-/* "More" on the wall of photo stories adds to the page; without a script it is a link to the next one. */
+/* "More" appends the next photo stories to the page; without JavaScript it is a link to the next page. */
 (() => {
   "use strict";
   const wall = document.querySelector("[data-wall]");

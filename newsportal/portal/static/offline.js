@@ -1,4 +1,4 @@
-/* The pages of which this browser has copies, the latest first. */
+/* Lists the pages saved in this browser, latest first. */
 (async () => {
   "use strict";
   const list = document.querySelector("[data-copies]");

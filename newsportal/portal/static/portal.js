@@ -1,4 +1,4 @@
-/* Keyboard, theme without a new page, pictures that do not load. The portal works without all of it. */
+/* Keyboard shortcuts, switching the theme without reloading, and pictures that fail to load. All of it is optional. */
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -7,7 +7,7 @@
   const help = find("[data-help]");
   const menu = find("[data-menu]");
   let chosen = -1;
-  let going = 0; // when "g" was pressed
+  let pressedG = 0; // when "g" was pressed
 
   const link = (story) => find(".headline a, th a", story);
   const go = (address) => { if (address) location.assign(address); };
@@ -22,13 +22,13 @@
     story.scrollIntoView({ block: "center" });
   }
 
-  /* Suggestions under the search boxes: asked for when the typing rests, never while an input method composes. */
-  let resting = 0;
+  /* Suggestions for the search boxes: requested when typing pauses, never during input method composition. */
+  let typingTimer = 0;
   document.addEventListener("input", (event) => {
     const box = event.target;
     if (!box.matches("input[list=suggested]") || event.isComposing || event.inputType === "insertReplacementText") return;
-    clearTimeout(resting);
-    resting = setTimeout(async () => {
+    clearTimeout(typingTimer);
+    typingTimer = setTimeout(async () => {
       const answer = await fetch(`/search/suggest?q=${encodeURIComponent(box.value)}`).catch(() => null);
       if (!answer?.ok) return;
       const [typed, found] = await answer.json();
@@ -39,7 +39,7 @@
 
   document.addEventListener("stories-added", () => { stories = [...document.querySelectorAll("[data-story]")]; });
 
-  /* A link that had the focus is where j and k go on from. */
+  /* j and k continue from the focused link. */
   document.addEventListener("focusin", (event) => {
     const place = stories.indexOf(event.target.closest("[data-story]"));
     if (place >= 0 && place !== chosen) {
@@ -55,7 +55,7 @@
     document.cookie = `theme=${root.dataset.theme};path=/;max-age=31536000;samesite=lax`;
     const button = find("[data-theme-button]");
     if (button) button.value = now;
-    if (menu) fetch(`/settings?theme=${root.dataset.theme}`, { redirect: "manual" }).catch(() => {}); // kept with the account
+    if (menu) fetch(`/settings?theme=${root.dataset.theme}`, { redirect: "manual" }).catch(() => {}); // saved with the account
   }
 
   const only = () => stories[chosen] || find("[data-article]") || (stories.length === 1 ? stories[0] : null);
@@ -77,21 +77,21 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
-    if (find(".pswp")) return; // the viewer has keys of its own
+    if (find(".pswp")) return; // the viewer has its own keys
     if (event.key === "Escape") { if (menu) menu.open = false; document.activeElement?.blur(); }
     if (event.target.closest("input, textarea, select, [contenteditable]")) return;
     if (help?.open && event.key !== "?") return;
-    const soon = Date.now() - going < 1500;
-    going = 0;
+    const soon = Date.now() - pressedG < 1500;
+    pressedG = 0;
     if (soon && places[event.key]) return go(places[event.key]);
-    if (event.key === "g") { going = Date.now(); return; }
+    if (event.key === "g") { pressedG = Date.now(); return; }
     const act = keys[event.key];
     if (act) { event.preventDefault(); act(); }
   });
 
   document.addEventListener("click", (event) => { if (menu && !menu.contains(event.target)) menu.open = false; });
 
-  /* Passing a story on: the address of this page, without what led here. Nobody is told. */
+  /* Share the URL of this page without its query. No server is contacted. */
   const share = find("[data-share]");
   const copy = find("[data-copy]");
   const address = location.origin + location.pathname;
@@ -109,7 +109,7 @@
     print_.addEventListener("click", () => print());
   }
 
-  /* Copies for reading without a network (service-worker.js); marks that waited for one go at once. */
+  /* Offline copies (service-worker.js); queued marks are sent when the network is back. */
   navigator.serviceWorker?.register("/service-worker.js").catch(() => {});
   addEventListener("online", () => navigator.serviceWorker?.controller?.postMessage("online"));
 
@@ -120,8 +120,8 @@
     helpButton.addEventListener("click", () => help.showModal());
   }
 
-  /* What was done stands above the page from the start; screen readers say what changes: a space does. After a mistake the first wrong
-     field has the focus. */
+  /* Screen readers announce changes only: appending a space to the notice makes them read it. After an error the first invalid field gets
+     the focus. */
   const done = find(".told-once")?.firstChild;
   if (done) setTimeout(() => { done.data += "\u00a0"; }, 300);
   if (document.activeElement === document.body) find("main [aria-invalid=true]")?.focus();

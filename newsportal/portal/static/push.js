@@ -1,4 +1,4 @@
-/* The button that asks this browser for the address at which it takes messages, and puts it into the form. */
+/* The button that subscribes this browser to notifications and puts the subscription into the form. */
 (() => {
   "use strict";
   const button = document.querySelector("[data-push]");

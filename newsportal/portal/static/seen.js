@@ -1,46 +1,46 @@
-/* What a reader looked at, told to the portal in small batches. Nothing is told by a reader who does not want it. */
+/* Sends views to the portal in small batches; nothing is sent for readers who opted out. */
 (() => {
   "use strict";
   const SECOND = 1000;
-  const HALF = 0.5; // half of a picture for a second: what the Media Rating Council (2014) calls viewable
+  const HALF = 0.5; // half of a picture for a second: the Media Rating Council's definition of viewable (2014)
   const BATCH = 4 * SECOND;
-  const READ = 10; // seconds on an article; it may be shorter for one who reached its end
+  const READ = 10; // seconds on an article until it counts as read; fewer if its end was reached
   const READ_TO_END = 3;
 
   const story = document.querySelector("[data-article]");
   const refused = navigator.globalPrivacyControl || navigator.doNotTrack === "1" || /(^|;\s*)profile=off/.test(document.cookie);
   if (!story || refused || !navigator.sendBeacon || !("IntersectionObserver" in window)) return;
 
-  const known = new Set();
+  const sent = new Set();
   let waiting = [];
   let timer = 0;
 
-  function tell() {
+  function send() {
     clearTimeout(timer);
     timer = 0;
     if (!waiting.length) return;
-    const said = JSON.stringify({ article: story.dataset.article, places: waiting });
-    if (navigator.sendBeacon("/seen", new Blob([said], { type: "application/json" }))) waiting = [];
+    const body = JSON.stringify({ article: story.dataset.article, places: waiting });
+    if (navigator.sendBeacon("/seen", new Blob([body], { type: "application/json" }))) waiting = [];
   }
 
-  function saw(place) {
-    if (known.has(place)) return;
-    known.add(place);
+  function add(place) {
+    if (sent.has(place)) return;
+    sent.add(place);
     waiting.push(place);
-    timer ||= setTimeout(tell, BATCH);
+    timer ||= setTimeout(send, BATCH);
   }
 
-  document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") tell(); });
-  addEventListener("pagehide", tell);
+  document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") send(); });
+  addEventListener("pagehide", send);
 
   const pictures = [...document.querySelectorAll("[data-place]")];
-  if (pictures.length) lookedAt(pictures);
-  else read();
+  if (pictures.length) watchPictures(pictures);
+  else watchArticle();
 
-  /* A picture higher than the window counts by the window that it fills. */
-  function lookedAt(figures) {
+  /* A picture higher than the window counts by the share of the window that it fills. */
+  function watchPictures(figures) {
     const since = new Map();
-    const watch = new IntersectionObserver((entries) => {
+    const observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting, intersectionRatio, intersectionRect, rootBounds } of entries) {
         const enough = isIntersecting && (intersectionRatio >= HALF || intersectionRect.height >= HALF * (rootBounds?.height ?? innerHeight));
         if (!enough) {
@@ -50,17 +50,17 @@
           since.set(target, setTimeout(() => {
             const image = target.querySelector("img");
             since.delete(target);
-            if (document.visibilityState === "visible" && image?.naturalWidth) { saw(+target.dataset.place); watch.unobserve(target); }
-            else watch.unobserve(target), watch.observe(target); // asks again
+            if (document.visibilityState === "visible" && image?.naturalWidth) { add(+target.dataset.place); observer.unobserve(target); }
+            else observer.unobserve(target), observer.observe(target); // triggers the observer again
           }, SECOND));
         }
       }
     }, { threshold: [0, 0.1, 0.2, 0.3, 0.4, HALF, 0.7, 1] });
-    for (const figure of figures) watch.observe(figure);
-    document.addEventListener("picture-seen", (event) => saw(event.detail));
+    for (const figure of figures) observer.observe(figure);
+    document.addEventListener("picture-seen", (event) => add(event.detail));
   }
 
-  function read() {
+  function watchArticle() {
     let seconds = 0;
     let ended = false;
     const end = story.querySelector("[data-end]");
@@ -68,7 +68,7 @@
     const clock = setInterval(() => {
       if (document.visibilityState !== "visible") return;
       seconds += 1;
-      if (seconds >= READ || (ended && seconds >= READ_TO_END)) { clearInterval(clock); saw(1); }
+      if (seconds >= READ || (ended && seconds >= READ_TO_END)) { clearInterval(clock); add(1); }
     }, SECOND);
   }
 })();

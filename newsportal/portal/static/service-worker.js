@@ -1,12 +1,12 @@
-/* Reading without a network. Copies are kept of lists, stories and events as they were read, and of starred stories; marks wait until there
-   is a network. Nothing is kept of the desk, the account or what administrators see, and nothing stays after signing in or out. */
+/* Offline reading. Lists, stories and events are cached when they are read, and starred stories at once; marks are queued while offline.
+   Pages of the desk, of the account and of administrators are never cached, and signing in or out clears the caches. */
 "use strict";
 const READING = /^\/(?:latest|starred|events|briefing|rising|boards|photos|offline)?$|^\/(?:topic|story|event|briefing)\/[^/]+$/;
 const SIGNING = /^\/log(?:in|out)$/;
 const MOST = { pages: 120, account: 120, pictures: 100, shell: 100, marks: 500 };
 const OFFLINE = "/offline";
 const ANY = { ignoreVary: true };
-let era = 0; // goes on when somebody signs in or out: what was on its way then is not kept
+let session = 0; // incremented by signing in or out: responses requested before are not cached
 
 async function store(name, address, answer) {
   const cache = await caches.open(name);
@@ -17,11 +17,11 @@ async function store(name, address, answer) {
 }
 
 async function clear() {
-  era += 1;
+  session += 1;
   await Promise.all(["pages", "account", "pictures", "marks"].map((name) => caches.delete(name)));
 }
 
-/* The cache for an answer: pages of somebody who is signed in say no-store. Those of anybody end what was kept for him. */
+/* Return the cache for a response: pages of signed-in readers have no-store. A public one after them clears all caches. */
 async function cacheFor(answer) {
   if (answer.headers.get("cache-control")?.includes("no-store")) {
     await caches.delete("pages");
@@ -34,24 +34,24 @@ async function cacheFor(answer) {
 async function keep(address, answer, since) {
   if (!answer.ok || answer.redirected || !answer.headers.get("content-type")?.startsWith("text/html")) return;
   const name = await cacheFor(answer);
-  if (!READING.test(new URL(address).pathname) || (name === "account" && since !== era)) return;
+  if (!READING.test(new URL(address).pathname) || (name === "account" && since !== session)) return;
   const text = await answer.clone().text();
   await store(name, address, answer);
   const files = [...text.matchAll(/"(\/static\/[^"]+)"/g)].map((found) => found[1]);
-  await Promise.all(files.map((file) => keptFile("shell", file).catch(() => {})));
+  await Promise.all(files.map((file) => cachedFile("shell", file).catch(() => {})));
   const stories = new URL(address).pathname === "/starred" ? [...text.matchAll(/href="(\/story\/[^"/?#]+)"/g)].map((found) => found[1]) : [];
   for (const path of new Set([OFFLINE, ...stories])) await fetchCopy(path, name);
 }
 
-/* A page that nobody opened: the page that lists the copies, and starred stories. */
+/* Cache a page that was not opened: the list of copies, and starred stories. */
 async function fetchCopy(path, name) {
   const address = new URL(path, location.origin).href;
   if (await (await caches.open(name)).match(address, ANY)) return;
-  const since = era;
+  const since = session;
   await fetch(address).then((answer) => keep(address, answer, since)).catch(() => {});
 }
 
-async function keptFile(name, request) {
+async function cachedFile(name, request) {
   const known = await caches.match(request, { cacheName: name, ...ANY });
   if (known) return known;
   const answer = await fetch(request);
@@ -59,7 +59,7 @@ async function keptFile(name, request) {
   return answer;
 }
 
-/* The copy says when it was made: the sentence stands hidden in every page. A story is the same whichever list led to it. */
+/* Return the copy of a page, with its (hidden) note of the time shown. The query of a story only names its list, so it is ignored. */
 async function copyOf(address) {
   const story = new URL(address).pathname.startsWith("/story/");
   const found = (await caches.match(address, { ignoreSearch: story, ...ANY })) || (await caches.match(OFFLINE, ANY));
@@ -72,7 +72,7 @@ async function copyOf(address) {
 
 async function page(event) {
   const address = event.request.url.split("#")[0];
-  const since = era;
+  const since = session;
   let answer;
   try {
     answer = await fetch(event.request);
@@ -83,7 +83,7 @@ async function page(event) {
   return answer;
 }
 
-/* Marks wait in a cache, the earliest first; the number keeps them apart. */
+/* Marks are queued in a cache, earliest first; the number makes their keys unique. */
 const post = (body) => fetch("/marks", {
   method: "POST", body, headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
 });
@@ -100,30 +100,30 @@ async function sendWaiting() {
   }
 }
 
-/* The network is often there only a moment after the browser says so. */
-async function sendSoon() {
+/* Retry: the network is often available only some time after the browser reports it. */
+async function retryMarks() {
   for (let wait = 500; wait <= 16000; wait *= 2) {
     try { return await sendMarks(); } catch { await new Promise((go) => setTimeout(go, wait)); }
   }
 }
 
-let marked = 0;
+let queued = 0;
 async function mark(event) {
   const body = await event.request.text();
-  const since = era;
+  const since = session;
   try {
     await sendMarks();
     const answer = await post(body);
     if (answer.ok && body.startsWith("star=")) event.waitUntil(fetchCopy(`/story/${body.slice(5)}`, "account"));
     return answer;
   } catch {
-    if (since === era) await store("marks", `/marks/${Date.now()}.${(marked += 1)}`, new Response(body));
+    if (since === session) await store("marks", `/marks/${Date.now()}.${(queued += 1)}`, new Response(body));
     self.registration.sync?.register("marks").catch(() => {});
     return new Response(null, { status: 202 });
   }
 }
 
-/* What a leaving page says of what was looked at goes past this script: Chromium may lose it here. */
+/* Beacons of a closing page bypass this worker: Chromium may lose them here. */
 self.addEventListener("install", (event) => {
   event.addRoutes?.({ condition: { urlPattern: "/seen" }, source: "network" });
   self.skipWaiting();
@@ -133,7 +133,7 @@ self.addEventListener("activate", (event) => event.waitUntil((async () => {
   await self.clients.claim();
   const open = (await self.clients.matchAll({ type: "window" })).map(({ url }) => url.split("#")[0]);
   const read = open.filter((url) => READING.test(new URL(url).pathname));
-  await Promise.all(read.map((url) => fetch(url).then((answer) => keep(url, answer, era)).catch(() => {})));
+  await Promise.all(read.map((url) => fetch(url).then((answer) => keep(url, answer, session)).catch(() => {})));
 })()));
 
 self.addEventListener("fetch", (event) => {
@@ -145,14 +145,14 @@ self.addEventListener("fetch", (event) => {
   else if (request.method !== "GET") return;
   else if (request.mode === "navigate" && (READING.test(pathname) || SIGNING.test(pathname))) event.respondWith(page(event));
   else if (!searchParams.has("v")) return; // its content may change
-  else if (pathname.startsWith("/static/")) event.respondWith(keptFile("shell", request));
-  else if (pathname.startsWith("/picture/")) event.respondWith(keptFile("pictures", request));
+  else if (pathname.startsWith("/static/")) event.respondWith(cachedFile("shell", request));
+  else if (pathname.startsWith("/picture/")) event.respondWith(cachedFile("pictures", request));
 });
 
 self.addEventListener("sync", (event) => event.waitUntil(sendMarks()));
-self.addEventListener("message", (event) => event.waitUntil(sendSoon()));
+self.addEventListener("message", (event) => event.waitUntil(retryMarks()));
 
-/* Messages of alerts. */
+/* Show alerts as notifications. */
 self.addEventListener("push", (event) => {
   const { title, body, tag, url } = event.data.json();
   event.waitUntil(self.registration.showNotification(title, { body, tag, data: url, icon: "/static/icon-192.png" }));

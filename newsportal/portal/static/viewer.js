@@ -1,9 +1,9 @@
-/* The pictures of a photo story one at a time: PhotoSwipe, fetched when it is first asked for. Without it the links lead to the pictures. */
+/* Shows the pictures of a photo story one by one (PhotoSwipe, loaded on first use). Without JavaScript the links open the pictures. */
 (() => {
   "use strict";
   const SECOND = 1000;
-  const UNKNOWN = { width: 1200, height: 800 }; // until the picture itself tells
-  const said = document.currentScript.dataset;
+  const UNKNOWN = { width: 1200, height: 800 }; // until the picture is loaded
+  const options = document.currentScript.dataset;
   const links = [...document.querySelectorAll("[data-picture]")];
   const button = document.querySelector("[data-look]");
   if (!links.length || !button) return;
@@ -29,9 +29,9 @@
     });
   }
 
-  async function look(index) {
+  async function open(index) {
     if (viewer) return;
-    const { default: PhotoSwipe } = await import(said.library);
+    const { default: PhotoSwipe } = await import(options.library);
     if (viewer) return;
     viewer = new PhotoSwipe({
       dataSource: items(),
@@ -40,22 +40,22 @@
       wheelToZoom: true,
       bgOpacity: 1,
       padding: { top: 44, bottom: 84, left: 0, right: 0 },
-      closeTitle: said.close,
-      zoomTitle: said.zoom,
-      arrowPrevTitle: said.previous,
-      arrowNextTitle: said.next,
-      errorMsg: said.lost,
+      closeTitle: options.close,
+      zoomTitle: options.zoom,
+      arrowPrevTitle: options.previous,
+      arrowNextTitle: options.next,
+      errorMsg: options.lost,
     });
-    viewer.on("uiRegister", () => viewer.ui.registerElement({ name: "caption", appendTo: "root", onInit: captioned }));
-    viewer.on("change", watched);
-    viewer.on("loadComplete", measured);
+    viewer.on("uiRegister", () => viewer.ui.registerElement({ name: "caption", appendTo: "root", onInit: addCaption }));
+    viewer.on("change", reportView);
+    viewer.on("loadComplete", updateSize);
     viewer.on("close", () => links[viewer.currIndex].scrollIntoView({ block: "nearest", behavior: "instant" }));
-    viewer.on("destroy", closed);
+    viewer.on("destroy", onClosed);
     viewer.init();
-    history.pushState({ viewer: true }, ""); // so that a telephone's way back closes the viewer, not the page
+    history.pushState({ viewer: true }, ""); // so that the back button of a phone closes the viewer, not the page
   }
 
-  function captioned(element) {
+  function addCaption(element) {
     const shown = viewer;
     element.setAttribute("aria-live", "polite");
     shown.on("change", () => {
@@ -64,17 +64,17 @@
     });
   }
 
-  function watched() {
+  function reportView() {
     const shown = viewer;
     const { index, data } = shown.currSlide;
     setTimeout(() => {
-      const there = viewer === shown && shown.currIndex === index && shown.currSlide.content.state === "loaded";
-      if (there && document.visibilityState === "visible") document.dispatchEvent(new CustomEvent("picture-seen", { detail: data.place }));
+      const visible = viewer === shown && shown.currIndex === index && shown.currSlide.content.state === "loaded";
+      if (visible && document.visibilityState === "visible") document.dispatchEvent(new CustomEvent("picture-seen", { detail: data.place }));
     }, SECOND);
   }
 
-  /* A picture whose size nobody told is laid out again once it is there. */
-  function measured({ content, isError }) {
+  /* Update the layout of a picture of unknown size when it is loaded. */
+  function updateSize({ content, isError }) {
     const { data, index, element } = content;
     if (isError || !data.guessed || !element?.naturalWidth) return;
     Object.assign(data, { width: element.naturalWidth, height: element.naturalHeight, guessed: false });
@@ -83,7 +83,7 @@
     viewer?.refreshSlideContent(index);
   }
 
-  function closed() {
+  function onClosed() {
     links[viewer.currIndex]?.focus({ preventScroll: true });
     viewer = null;
     if (history.state?.viewer) history.back();
@@ -91,13 +91,13 @@
 
   addEventListener("popstate", () => {
     if (viewer?.opener.isOpen) viewer.close();
-    else viewer?.on("openingAnimationEnd", () => viewer?.close()); // while it opens it does not listen
+    else viewer?.on("openingAnimationEnd", () => viewer?.close()); // close() is ignored while it opens
   });
   button.hidden = false;
-  button.addEventListener("click", () => look(0));
+  button.addEventListener("click", () => open(0));
   links.forEach((link, index) => link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    look(index);
+    open(index);
   }));
 })();

@@ -1,12 +1,12 @@
--- All calls of a queue but take.
+-- All calls of a queue except take.
 
--- Three of each task: id, print of its seen name ('' is none), what is kept of it. Before them 'now' if tasks that wait for a moment are to
--- wait for it no more. Answers the ids that were taken in.
+-- Arguments: 'now' to release tasks that wait for a time, or ''; then of each task its id, the hash of its seen name ('' for none), and
+-- its stored form. Returns the ids that were queued.
 function calls.push()
   claim_queue()
   local now = table.remove(given, 1) == 'now'
   local seq = call('HINCRBY', Q .. ':about', 'seq', #given / 3) - #given / 3
-  local taken, waiting, hosts = {}, {}, {}  -- written once a call
+  local taken, waiting, hosts = {}, {}, {}  -- written once per call
   call('ZREMRANGEBYSCORE', SEEN, '-inf', NOW - ctx.forget)
   for n = 1, #given, 3 do
     local id, mark = given[n], given[n + 1]
@@ -37,7 +37,7 @@ function calls.push()
   return taken
 end
 
--- 'done', or from when they may be had ('' is now), then ids that I took.
+-- Arguments: 'done', or the earliest time to lease the tasks again ('' for now); then ids of my leases.
 function calls.finish()
   local how = table.remove(given, 1)
   local at = tonumber(how)
@@ -46,7 +46,7 @@ function calls.finish()
     if how == 'done' then
       if t then
         outstanding(t, -1)
-      else  -- I was thought dead: if nobody has it yet, it is done all the same
+      else  -- I was presumed dead: unless another worker has it, it is done all the same
         t = task(id)
         t = t and unwait(id, t) and t
       end
@@ -61,14 +61,14 @@ function calls.finish()
   return 0
 end
 
--- What I do, as JSON ('' is as before). Answers the ids that I have.
+-- Argument: my activity as JSON ('' for unchanged). Returns the ids of my leases.
 function calls.beat()
   if given[1] ~= '' then call('HSET', record(ME), 'doing', given[1]) end
   bury_dead()
   return call('SMEMBERS', record(ME) .. ':leased')
 end
 
--- A host. Answers the seconds until it may be asked, nil if another has it.
+-- Argument: a host. Returns the seconds until the next request to it, nil if another worker holds it.
 function calls.hold()
   bury_dead()
   local host = given[1]
@@ -86,7 +86,7 @@ function calls.hold()
   return string.format('%.6f', math.max(0, free_at(host) - NOW))
 end
 
--- Hosts, each with the seconds until the next one may ask it.
+-- Arguments: hosts to release, each with the seconds until the next request.
 function calls.free()
   for n = 1, #given, 2 do
     if holder(given[n]) == ME then let_go(ME, given[n], NOW + tonumber(given[n + 1])) end
@@ -94,7 +94,7 @@ function calls.free()
   return 0
 end
 
--- A job, and for how many seconds; '' releases it. Answers 1 if it is mine.
+-- Arguments: a job, and the seconds to claim it ('' releases it). Returns 1 if it is mine.
 function calls.claim()
   local job, seconds, jobs = given[1], tonumber(given[2]), P .. 'jobs:' .. ctx.owner
   local until_, worker = string.match(call('HGET', jobs, job) or '', '^(%S+) (.*)$')
@@ -107,7 +107,7 @@ function calls.claim()
   return 1
 end
 
--- 1 and workers whose processes are gone, or 0 and me: I leave.
+-- Arguments: 1 and workers whose processes have ended, or 0 and me, to leave.
 function calls.bury()
   local died = tonumber(table.remove(given, 1))
   for _, worker in ipairs(given) do
@@ -116,7 +116,7 @@ function calls.bury()
   return 0
 end
 
--- What becomes of tasks that were set aside: 'again' or 'drop', then ids, or none: the first thousand. Answers how many there were.
+-- Arguments: 'again' or 'drop', then ids of tasks that were set aside (none: the first thousand). Returns their number.
 function calls.settle()
   local what, count = table.remove(given, 1), 0
   for _, id in ipairs(given[1] and given or call('ZRANGE', Q .. ':aside', 0, 999)) do
@@ -137,7 +137,7 @@ function calls.settle()
   return count
 end
 
--- Forgets a thousand of the tasks that wait, now or for later, and all names seen. Answers how many it were.
+-- Deletes up to a thousand waiting tasks, half of them for later, and all seen names. Returns the number of tasks.
 function calls.clear()
   call('DEL', SEEN)
   local ids = call('ZRANGE', Q .. ':later', 0, 499)
@@ -149,7 +149,7 @@ function calls.clear()
   return #ids
 end
 
--- How many hosts. Answers how the queue stands, as JSON.
+-- Argument: the number of hosts. Returns the state of the queue as JSON.
 function calls.state()
   local number, workers, leased, hosts, listed = tonumber(given[1]), {}, 0, {}, {}
   local function list(host, waiting)
@@ -178,7 +178,7 @@ function calls.state()
   return cjson.encode({ counts = counts, workers = workers, hosts = hosts })
 end
 
--- Calls in turn: of each its name, how many arguments it has, and these. Answers what they answer.
+-- Arguments: of each call its name, the number of its arguments, and these. Makes the calls in turn and returns their results.
 function calls.exchange()
   local words, answers, at = given, {}, 1
   while at <= #words do

@@ -1,21 +1,21 @@
--- What the script begins with: common.lua, take.lua and calls.lua are one. The keys are listed in redis_queue.py.
--- KEYS[1]: the waiting tasks, KEYS[2]: the names seen; ARGV[1]: the worker, as JSON; ARGV[2]: the call, and after it its arguments.
+-- The beginning of the script, which consists of common.lua, take.lua and calls.lua. Its keys are listed in redis_partition.py.
+-- KEYS[1]: the waiting tasks, KEYS[2]: the seen names; ARGV[1]: the worker, as JSON; ARGV[2]: the name of the call, then its arguments.
 
 local Q, SEEN = KEYS[1], KEYS[2]
 local HOME = Q
 local ctx = cjson.decode(ARGV[1])
 local ME, P = ctx.me, ctx.frontier
 local call = redis.call
-local calls, given = {}, {}  -- by name; the arguments of the one that is made
+local calls, given = {}, {}  -- functions by name; the arguments of the current call
 
 local FORM = '4'
-local READABLE = {['3'] = true, [FORM] = true}  -- in 3 each task had its body here; a table's tasks have none since
-local SUSPECT = 2          -- workers died with it: handed out alone (base.py)
-local WANT = 10            -- seconds for which a wish for a host counts
-local RESERVE = 2          -- seconds for which a freed host rests for all but the worker that wished it
-local GRACE = 10           -- seconds in which nobody is taken for dead after Redis was away
+local READABLE = {['3'] = true, [FORM] = true}  -- in form 3 each task had its body here; later a table keeps the bodies of its tasks
+local SUSPECT = 2          -- number of workers that died with a task: it is then leased alone (base.py)
+local WANT = 10            -- seconds for which a request for a host is valid
+local RESERVE = 2          -- seconds for which a released host is reserved for the worker that requested it
+local GRACE = 10           -- seconds after an outage of Redis during which no worker is presumed dead
 
--- The clock: Redis' own, made to go forward alone. WALL may jump back, NOW does not.
+-- The clock: Redis' own, made monotonic. WALL may jump back, NOW does not.
 
 local WALL = ctx.now
 if not WALL then
@@ -28,7 +28,7 @@ if WALL < (tonumber(clock[1]) or 0) then offset = offset + tonumber(clock[1]) - 
 local NOW = WALL + offset
 local grace = tonumber(clock[3]) or 0
 
-if ctx.away then  -- Redis was, so nobody could give a sign of life
+if ctx.away then  -- Redis was unreachable, so no worker could send a heartbeat
   grace = NOW + GRACE
   redis.pcall('HSET', P .. 'clock', 'grace', grace)
 end
@@ -40,7 +40,7 @@ local function lives(worker)
   return until_ and tonumber(until_) > NOW
 end
 
--- Whose queue it is
+-- The owner of the queue
 
 local function idle()
   if call('ZCARD', Q) > 0 or call('HLEN', Q .. ':tasks') > 0 then return false end
@@ -66,11 +66,11 @@ if wrong then return redis.error_reply('NEWSPORTAL ' .. wrong) end
 
 local function claim_queue() call('HSET', Q .. ':about', 'form', FORM, 'owner', ctx.owner, 'owner_name', ctx.owner_name) end
 
--- Redis refuses what may take memory at maxmemory, but for scripts that have written something before. What gives tasks back, ends them
--- or is a sign of life must not be refused.
+-- At maxmemory Redis refuses commands that may allocate memory, except in scripts that have already written something. Calls that return
+-- tasks, end them or send a heartbeat must not be refused.
 local function begin(despite_memory)
   if despite_memory then call('DEL', P .. 'nothing') end
-  redis.pcall('HSET', P .. 'clock', 'last', WALL, 'offset', offset)  -- where it fails, the next one writes it
+  redis.pcall('HSET', P .. 'clock', 'last', WALL, 'offset', offset)  -- if it fails, the next call writes it
 end
 
 local function sign_of_life()
@@ -84,7 +84,7 @@ local function sign_of_life()
   call('HSET', record(ME), 'beat', WALL)
 end
 
--- Tasks. Under its id: its number and tries (14 digits), a JSON array of what the queue must know of it, a new line, its body.
+-- Tasks. Stored under its id: its number and tries (14 hexadecimal digits), a JSON array of its fields, a newline, its body.
 
 local function some(text) return text ~= '' and text or nil end
 
@@ -104,7 +104,7 @@ end
 local function pack_task(t) return string.format('%010x%04x', t.seq, t.tries) .. t.text end
 local function keep(id, t) call('HSET', Q .. ':tasks', id, pack_task(t)) end
 
--- The order within a place: the higher priority first (24 bits), then first come, first served.
+-- The order within a place: by priority (24 bits, higher first), then first come, first served.
 local function rank(t)
   local priority = math.max(-8388607, math.min(8388607, t.priority))
   return string.format('%06x|%010x|', 8388608 - priority, t.seq)
@@ -122,7 +122,7 @@ end
 
 local function id_of(found) return string.match(found, '^[^|]*|%x+|%x+|(.*)$') end
 
-local function add_to(key, field, number)  -- a counter that goes at 0
+local function add_to(key, field, number)  -- a counter that is deleted at 0
   if call('HINCRBY', key, field, number) <= 0 then call('HDEL', key, field) end
 end
 
@@ -138,7 +138,7 @@ end
 
 local function holder(host) return call('HGET', P .. 'holders', host) or nil end
 
-local function wished(host)  -- the living worker that waits for a host, and until when it counts
+local function wished(host)  -- the living worker that requested a host, and the time at which its request expires
   local until_, worker = string.match(call('HGET', P .. 'wanted', host) or '', '^(%S+) (.*)$')
   if worker and (tonumber(until_) <= NOW or not lives(worker)) then
     call('HDEL', P .. 'wanted', host)
@@ -155,13 +155,13 @@ end
 
 local function free_at(host) return tonumber(call('ZSCORE', P .. 'free', host) or 0) end
 
--- How soon a host is taken of those that are ready: by the priority of its first task (16 bits), then by how long it is ready (32 bits).
+-- The order of hosts that are ready: by the priority of the first task (16 bits), then by the time since which the host is ready (32 bits).
 local function urgency(found)
   local priority = 8388608 - tonumber(string.match(found, '^[^|]*|(%x+)|'), 16)
   return -math.max(-32767, math.min(32767, priority)) * 4294967296 + NOW
 end
 
--- Lists a host that has waiting tasks in a queue: ready, resting until a moment (after `soon`), or held for another queue.
+-- Lists a host with waiting tasks in a queue: as ready, as resting until a time after `soon`, or as held for another queue.
 local function list_host(queue, host, soon)
   local found, held = first(queue, line(host), 1)[1], holder(host)
   if not found then return end
@@ -191,7 +191,7 @@ local function grab(host)
 end
 
 local function let_go(worker, host, moment)
-  moment = math.max(moment, free_at(host), NOW)  -- it may have been taken before it could be asked, and let go unasked
+  moment = math.max(moment, free_at(host), NOW)  -- it may have been taken before its time, and released without a request
   call('HDEL', record(worker) .. ':hosts', host)
   call('HDEL', P .. 'holders', host)
   call('ZREMRANGEBYSCORE', P .. 'free', '-inf', NOW)
@@ -202,9 +202,9 @@ local function let_go(worker, host, moment)
   end
 end
 
--- Lanes: one task of each is in flight (`Q:in_flight`). Others that are met at their hosts meanwhile stand in the lane's siding.
+-- Lanes: one task of each is in flight (`Q:in_flight`). Others that come up at their hosts meanwhile move to the lane's siding.
 
-local function advance(lane)  -- unless one is in flight, the best of the siding waits at its host again
+local function advance(lane)  -- unless one is in flight, the first task of the siding returns to its host
   local best = first(Q, siding(lane), 1)[1]
   if not best or call('HEXISTS', Q .. ':in_flight', lane) == 1 then return end
   local id = id_of(best)
@@ -214,9 +214,9 @@ local function advance(lane)  -- unless one is in flight, the best of the siding
   list_host(Q, t.host)
 end
 
--- From state to state
+-- Transitions
 
-local function enter(id, t)  -- it begins to wait
+local function enter(id, t)  -- queue a task
   call('ZINCRBY', Q .. ':hosts', 1, t.host)
   if t.tries >= SUSPECT then
     call('ZADD', Q, 0, member(SUSPECTS, id, t))
@@ -226,7 +226,7 @@ local function enter(id, t)  -- it begins to wait
   end
 end
 
-local function promote()  -- tasks whose moment has come wait from now on; so many at a time
+local function promote()  -- queue tasks whose time has come, up to 200 per call
   for _, id in ipairs(call('ZRANGEBYSCORE', Q .. ':later', '-inf', WALL, 'LIMIT', 0, 200)) do
     call('ZREM', Q .. ':later', id)
     local t = task(id)
@@ -237,7 +237,7 @@ local function promote()  -- tasks whose moment has come wait from now on; so ma
   end
 end
 
-local function unwait(id, t)  -- a task that waits, wherever, waits no more; false if it does not wait
+local function unwait(id, t)  -- remove a task from wherever it waits; false if it does not wait
   if call('ZREM', Q .. ':later', id) == 1 then return true end
   local found = false
   for _, place in ipairs({ line(t.host), SUSPECTS, t.lane and siding(t.lane) or nil }) do
@@ -250,7 +250,7 @@ local function unwait(id, t)  -- a task that waits, wherever, waits no more; fal
   return true
 end
 
-local function unlease(worker, id)  -- a task leaves its worker's hands; answers it, or nil if it was not there
+local function unlease(worker, id)  -- end a worker's lease; returns the task, or nil if there was none
   if call('SREM', record(worker) .. ':leased', id) == 0 then return nil end
   local t = task(id)
   if not t then return nil end
@@ -262,7 +262,7 @@ local function unlease(worker, id)  -- a task leaves its worker's hands; answers
   return t
 end
 
--- A worker is no more: what it had goes back. `died`: 1, or 0 for one that leaves, whose tasks count no try.
+-- Removes a worker and returns its leases to the queue. `died`: 1, or 0 for a worker that leaves: its tasks count no try.
 local function bury(worker, died)
   local key = record(worker)
   local about = call('HMGET', key, 'queue', 'delay', 'name')

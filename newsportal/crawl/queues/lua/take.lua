@@ -1,19 +1,19 @@
--- How many, delay, ahead. Answers a JSON of how things stand, then of each lease: id, what is kept of the task.
+-- Arguments: number of tasks, delay, ahead. Returns the state as JSON, then of each lease its id and the stored form of the task.
 function calls.take()
   local number, delay, ahead = tonumber(given[1]), tonumber(given[2]), tonumber(given[3])
   call('HSET', record(ME), 'delay', delay)
   bury_dead()
   promote()
 
-  local POLL = 0.5 -- seconds until it is worth asking again where that depends on others
-  local OVERDUE = 2 -- seconds after which a host that nobody took may be had beyond one's share
+  local POLL = 0.5 -- seconds until the next poll where the outcome depends on other workers
+  local OVERDUE = 2 -- seconds after which a free host may be taken beyond one's share
   local most = delay > 0 and math.max(1, math.floor(ahead / delay + 1e-9)) or 1 / 0
   local leases, count = {}, 0
   local in_hand = call('SCARD', record(ME) .. ':leased') + ctx.elsewhere
   local drains = false
   local function room() return number - count end
 
-  local held, held_count = {}, 0  -- host → tasks in hand
+  local held, held_count = {}, 0  -- host → number of leases
   local flat = call('HGETALL', record(ME) .. ':hosts')
   for n = 1, #flat, 2 do
     held[flat[n]] = tonumber(flat[n + 1])
@@ -31,7 +31,7 @@ function calls.take()
     end
   end
 
-  -- Tasks of one place and host come into my hands, but for those whose lane has another in flight. Answers how many there were.
+  -- Leases tasks of one place and host, except those whose lane has another in flight. Returns the number of leases.
   local function lease(found)
     if #found == 0 then return 0 end
     local ids, got, host = {}, {}, nil
@@ -75,7 +75,7 @@ function calls.take()
     held_count = held_count + 1
   end
 
-  -- May I take this host now? It is mine, or nobody's, and free soon enough, and nobody waits for it.
+  -- Returns whether I may take this host: it is mine, or it is free in time and no other worker requested it.
   local function may_have(host)
     if held[host] then return true end
     if holder(host) or free_at(host) > NOW + ahead then return false end
@@ -84,9 +84,9 @@ function calls.take()
 
   local function waits_at(host) return #first(Q, line(host), 1) > 0 end
 
-  -- Suspects: alone, and before anything else; a worker that has something in hand takes nothing more until its hands are empty
+  -- Suspects: alone, and before other tasks; a worker with leases takes nothing more until they are done
 
-  local function drain()  -- unless another worker does
+  local function drain()  -- unless another worker drains
     local tester = call('HGET', Q .. ':about', 'tester')
     if tester and tester ~= ME and lives(tester) then return false end
     call('HSET', Q .. ':about', 'tester', ME)
@@ -149,7 +149,7 @@ function calls.take()
     return found
   end
 
-  -- Hosts of mine with nothing in hand first, then new ones, then more of those that are busy.
+  -- Leases from my hosts without leases first, then from new hosts, then from those with leases.
   local function fill()
     local own = {}
     for host, hand in pairs(held) do
@@ -169,7 +169,7 @@ function calls.take()
       if room() < 1 then break end
       take_host(host)
       some(host)
-      if held[host] == 0 then  -- lanes have all of its tasks
+      if held[host] == 0 then  -- all of its tasks moved to lanes
         let_go(ME, host, NOW)
         held[host] = nil
         held_count = held_count - 1
@@ -179,7 +179,7 @@ function calls.take()
     for _, host in ipairs(more) do serve(host, room()) end
   end
 
-  -- Too little for me: a worker with more than its share is asked for some of its hosts.
+  -- I have too few hosts: request some from workers with more than their share.
   local function ask_for_more()
     local missing = math.min(share, all_held) - held_count
     for _, other in ipairs(others) do
@@ -201,7 +201,7 @@ function calls.take()
     if room() > 0 then ask_for_more() end
   end
 
-  for _, host in ipairs(call('SRANDMEMBER', Q .. ':blocked', 4)) do  -- hosts that another queue holds are asked for in turn
+  for _, host in ipairs(call('SRANDMEMBER', Q .. ':blocked', 4)) do  -- request hosts held for other queues, a few per call
     local waits = waits_at(host)
     if waits and holder(host) then
       wish(host)
@@ -214,7 +214,7 @@ function calls.take()
   local resting = {}
   for host in pairs(held) do resting[host] = math.max(0, free_at(host) - NOW) end
 
-  local function first_score(key, now)  -- seconds until the first of a sorted set of moments
+  local function first_score(key, now)  -- seconds until the first time in a sorted set
     local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
     return found[2] and math.max(0, tonumber(found[2]) - now) or 1 / 0
   end
