@@ -111,12 +111,12 @@ def test_own_words_extend_and_create_categories() -> None:
 
 def test_lexicon_is_a_trainable_and_storable_classifier() -> None:
     assert "lexicon" in CLASSIFIERS
-    kept = restore(lexicon([Category("航运", {3: ("渡轮",)}, "Shipping")]).saved())
-    assert kept.classify("渡轮停航 渡轮", "").label == "航运"
+    restored = restore(lexicon([Category("航运", {3: ("渡轮",)}, "Shipping")]).saved())
+    assert restored.classify("渡轮停航 渡轮", "").label == "航运"
     trained = train("lexicon", [Example("甲", ("a",)), Example("乙", ("b",))])
     assert trained.labels == LEXICON.labels
     documents = [("央行降息", ""), ("", "")]
-    assert [kept.classify(*document) for document in documents] == [LEXICON.classify(*document) for document in documents]
+    assert [restored.classify(*document) for document in documents] == [LEXICON.classify(*document) for document in documents]
 
 
 def test_packaged_word_lists_are_clean() -> None:

@@ -76,8 +76,8 @@ def test_huge_text_is_classified(model):
 
 
 def test_headlines_have_their_own_factor_and_minimum_score(model):
-    asked = replace(model, short=50.0, brief=Level(5.0, 0.0, 100.0))
-    headline, article = asked.classify("", "球队进球"), asked.classify("", made_up(1, length=40)[0].text)
+    strict = replace(model, short=50.0, brief=Level(5.0, 0.0, 100.0))
+    headline, article = strict.classify("", "球队进球"), strict.classify("", made_up(1, length=40)[0].text)
     assert headline.label is None
     assert len(set(headline.scores.values())) == 1  # the factor is 0
     assert article.label is not None

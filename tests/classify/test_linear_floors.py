@@ -21,13 +21,13 @@ def best(answer: Answer) -> Answer:
 def test_macro_f1_and_calibration(data, name, macro_f1, ece):
     folder = data / "text" / "classify" / name
     model = train("linear", read(folder, "train"))
-    asked = read(folder, "test")
-    answers = [model.classify(one.title, one.text) for one in asked]
-    report = measure([one.labels[0] for one in asked], [best(one) for one in answers])
+    examples = read(folder, "test")
+    answers = [model.classify(one.title, one.text) for one in examples]
+    report = measure([one.labels[0] for one in examples], [best(one) for one in answers])
     assert report.macro_f1 > macro_f1
     assert report.ece < ece
-    right = [one for one, answer in zip(asked, answers, strict=True) if best(answer).label == one.labels[0] and answer.label is None]
-    assert len(right) / len(asked) < 0.05
+    right = [one for one, answer in zip(examples, answers, strict=True) if best(answer).label == one.labels[0] and answer.label is None]
+    assert len(right) / len(examples) < 0.05
     assert len(model.saved()) < 20_000_000
 
 

@@ -61,11 +61,11 @@ def test_text_lines_are_lines_of_the_html(pages: Read) -> None:
             continue
         assert found.text, page.id
         assert found.html, page.id
-        shown = dom.lines_of(dom.parse_html(found.html))
-        rest = iter(shown)
+        lines = dom.lines_of(dom.parse_html(found.html))
+        rest = iter(lines)
         assert all(line in rest for line in found.text.split("\n")), page.id
-        whole += len(shown)
-        extra += len(shown) - len(found.text.split("\n"))
+        whole += len(lines)
+        extra += len(lines) - len(found.text.split("\n"))
     assert extra <= CAPTION_SHARE * whole
 
 

@@ -98,8 +98,8 @@ def test_briefing_alert_has_hours_and_optional_topic(editor: httpx.Client) -> No
     assert "alert-briefing-fault" in wrong.text
     assert "alert-hours-fault" in wrong.text
     assert "/alerts/new?about=briefing" in editor.get("/briefing").text
-    told = editor.get("/api/v1/alerts").json()
-    assert [(one["about"], one["of"], one["digest"]) for one in told if one["id"] == id] == [("briefing", "旅游", [8, 18])]
+    data = editor.get("/api/v1/alerts").json()
+    assert [(one["about"], one["of"], one["digest"]) for one in data if one["id"] == id] == [("briefing", "旅游", [8, 18])]
 
 
 def test_alert_is_paused_resumed_and_deleted(editor: httpx.Client) -> None:
@@ -176,7 +176,7 @@ def test_alerts_of_other_users_are_hidden(editor: httpx.Client, serve: Any, stor
     id = create_alert(editor)
     other: httpx.Client = serve(store, index, settings, role="editor", accounts=editor.accounts)  # type: ignore[attr-defined]
     assert "geheim" not in other.get("/alerts").text
-    for way, path in (
+    for method, path in (
         ("GET", ""),
         ("POST", ""),
         ("POST", "/test"),
@@ -185,7 +185,7 @@ def test_alerts_of_other_users_are_hidden(editor: httpx.Client, serve: Any, stor
         ("GET", "/delete"),
         ("POST", "/delete"),
     ):
-        assert other.request(way, f"/alerts/{id}{path}", **({"data": HOOK} if way == "POST" else {})).status_code == 404
+        assert other.request(method, f"/alerts/{id}{path}", **({"data": HOOK} if method == "POST" else {})).status_code == 404
     assert editor.accounts.alerts.alert(id) is not None  # type: ignore[attr-defined]
 
 
@@ -205,8 +205,8 @@ def test_changed_alert_settings_apply_at_once(shelf: Store) -> None:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=newsroom_now)
         fields = {"url": "http://127.0.0.1:9/", "secret": ""}
         accounts.alerts.add(Alert("a1", person.id, "旅游", "topic", "旅游", "webhook", fields, newsroom_now, shelf.last_seq()))
-        told = {"enabled": False}
-        state = State({"portal": portal_with(shelf, accounts, newsroom_now, {"alerts": told})})
+        disabled = {"enabled": False}
+        state = State({"portal": portal_with(shelf, accounts, newsroom_now, {"alerts": disabled})})
         made = sender_thread(state)
         accounts.alerts.keep([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
         made.run_step()

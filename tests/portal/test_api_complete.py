@@ -200,5 +200,5 @@ def test_every_page_has_an_operation_or_a_reason(pages: dict[str, Right | None])
 
 
 def test_operations_exist_with_the_rights_of_their_pages(rights: dict[str, Right | None], pages: dict[str, Right | None]) -> None:
-    told = {page: rights.get(operation.replace(" ", f" {API}", 1)) for page, operation in OPERATIONS.items()}
-    assert {page: right for page, right in told.items() if right is not pages[page]} == {}
+    found = {page: rights.get(operation.replace(" ", f" {API}", 1)) for page, operation in OPERATIONS.items()}
+    assert {page: right for page, right in found.items() if right is not pages[page]} == {}

@@ -27,9 +27,9 @@ def test_example_hides_matching_articles(serve: Any, shelf: Store, newsroom: Mod
     story = next(iter(shelf.stories(StoryFilter(topic="旅游")).stories))
     shelf.correct(story.head.id, {"title": "转发抽奖"}, by="editor", now=story.last_seen)
     (program,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
-    here = program.replace("http://127.0.0.1:8000/", str(editor.base_url).rstrip("/") + "/")
+    adapted = program.replace("http://127.0.0.1:8000/", str(editor.base_url).rstrip("/") + "/")
     done = subprocess.run(
-        [sys.executable, "-c", here],
+        [sys.executable, "-c", adapted],
         env={**os.environ, "NEWSPORTAL_TOKEN": secret},
         capture_output=True,
         text=True,

@@ -30,8 +30,8 @@ def test_marks_are_set_and_returned(reader: httpx.Client) -> None:
         "starred": True,
     }
     assert reader.put(f"{API}/marks/{one}", json={"read": True}).json()["starred"]
-    told = reader.get(f"{API}/marks", params={"story": [one, two, "none"]}).json()
-    assert [(mark["story_id"], mark["read"], mark["starred"]) for mark in told] == [(one, True, True), (two, False, False)]
+    data = reader.get(f"{API}/marks", params={"story": [one, two, "none"]}).json()
+    assert [(mark["story_id"], mark["read"], mark["starred"]) for mark in data] == [(one, True, True), (two, False, False)]
     assert reader.put(f"{API}/marks/none", json={"read": True}).status_code == 404
 
 
@@ -56,11 +56,11 @@ def test_starred_stories_are_paged_and_limited(reader: httpx.Client, monkeypatch
 
 
 def test_mark_all_read_and_undo(reader: httpx.Client) -> None:
-    asked = {"story": reader.made}  # type: ignore[attr-defined]
+    params = {"story": reader.made}  # type: ignore[attr-defined]
     assert reader.post(f"{API}/marks/all-read", json={"topic": "旅游"}).status_code == 204
-    assert all(mark["read"] for mark in reader.get(f"{API}/marks", params=asked).json())
+    assert all(mark["read"] for mark in reader.get(f"{API}/marks", params=params).json())
     assert reader.post(f"{API}/marks/all-read/undo", json={"topic": "旅游"}).status_code == 204
-    assert not any(mark["read"] for mark in reader.get(f"{API}/marks", params=asked).json())
+    assert not any(mark["read"] for mark in reader.get(f"{API}/marks", params=params).json())
     assert reader.post(f"{API}/marks/all-read", json={"topic": "没有"}).status_code == 404
 
 

@@ -95,11 +95,11 @@ def test_etag_match_returns_304(client: httpx.Client, ids: dict[str, str]) -> No
 )
 def test_errors_have_one_form(client: httpx.Client, path: str, status: int, code: str) -> None:
     answer = client.get(path)
-    told = answer.json()["error"]
-    assert (answer.status_code, told["code"]) == (status, code)
-    assert told["message"].endswith(".")
-    assert set(told) <= {"code", "message", "remedy", "problems"}
-    assert all(one["where"].startswith("query.") for one in told.get("problems", []))
+    data = answer.json()["error"]
+    assert (answer.status_code, data["code"]) == (status, code)
+    assert data["message"].endswith(".")
+    assert set(data) <= {"code", "message", "remedy", "problems"}
+    assert all(one["where"].startswith("query.") for one in data.get("problems", []))
     assert client.post("/api/v1/topics", json={}, headers={"origin": str(client.base_url)}).json()["error"]["code"] == "method-not-allowed"
 
 
@@ -113,9 +113,9 @@ def test_filters_are_not_interpreted_as_sql(client: httpx.Client, name: str, val
 
 
 def test_openapi_describes_every_operation(client: httpx.Client) -> None:
-    told = client.get("/api/openapi.json").json()
-    assert told["openapi"].startswith("3.1")
-    for path, methods in told["paths"].items():
+    data = client.get("/api/openapi.json").json()
+    assert data["openapi"].startswith("3.1")
+    for path, methods in data["paths"].items():
         assert path.startswith("/api/v1/")
         for method, operation in methods.items():
             assert operation["summary"], (path, method)
@@ -124,7 +124,7 @@ def test_openapi_describes_every_operation(client: httpx.Client) -> None:
             assert {} in operation["security"] or operation["x-right"] != "read"
             assert {"401", "403", "503"} <= set(operation["responses"]), (path, method)
             assert operation["responses"]["422"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/FaultAnswer"}
-    assert set(told["components"]["securitySchemes"]) == {"token", "session"}
+    assert set(data["components"]["securitySchemes"]) == {"token", "session"}
 
 
 def test_api_page_lists_every_operation(client: httpx.Client) -> None:

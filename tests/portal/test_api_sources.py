@@ -76,8 +76,8 @@ def test_concurrent_writes_report_their_own_result(made: Any, path: Path) -> Non
 
     with ThreadPoolExecutor(6) as threads:
         for write in (add, change):
-            told = list(threads.map(write, names))
-            assert told == [{"key": f"feed:{name}", "file": "sources.yaml", "changed": True} for name in names]
+            answers = list(threads.map(write, names))
+            assert answers == [{"key": f"feed:{name}", "file": "sources.yaml", "changed": True} for name in names]
     assert {source.name for source in load(path).feeds if source.interval == 45} == set(names)
 
 
@@ -101,9 +101,9 @@ def test_invalid_sources_are_refused_with_all_errors(made: Any, path: Path) -> N
     client = made()
     answer = client.post("sources", json={"kind": "feeds", "values": {"name": "甲报", "url": "no", "colour": 1}})
     assert answer.status_code == 422
-    told = answer.json()["error"]
-    assert told["code"] == "not-valid"
-    assert {problem["where"].partition(": ")[2] for problem in told["problems"]} == {"feeds[2].name", "feeds[2].url", "feeds[2].colour"}
+    data = answer.json()["error"]
+    assert data["code"] == "not-valid"
+    assert {problem["where"].partition(": ")[2] for problem in data["problems"]} == {"feeds[2].name", "feeds[2].url", "feeds[2].colour"}
     assert client.post("sources", json={"kind": "store", "values": {}}).status_code == 422
     variable = client.post("sources", json={"kind": "feeds", "values": {"name": "x", "url": "https://evil.example/${HOME}"}})
     assert variable.status_code == 403

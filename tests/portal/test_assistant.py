@@ -126,13 +126,13 @@ def test_failure_is_shown_with_its_remedy(start: Any, store: Any, endpoint: Mode
 
 def test_api_returns_text_with_sources(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     reader = start()
-    asked = {"purpose": "summary", "language": "en"}
-    told = reader.post("/api/v1/events/bridge/assistant", json=asked).json()
-    assert (told["purpose"], told["text"], told["model"], len(told["sources"])) == ("summary", SUMMARY, "小模型", 2)
-    assert reader.post(f"/api/v1/articles/{store.made[0]}/assistant", json=asked).json()["sources"] == [store.article(store.made[0]).url]
-    assert reader.post("/api/v1/articles/nobody/assistant", json=asked).status_code == 404
+    request = {"purpose": "summary", "language": "en"}
+    data = reader.post("/api/v1/events/bridge/assistant", json=request).json()
+    assert (data["purpose"], data["text"], data["model"], len(data["sources"])) == ("summary", SUMMARY, "小模型", 2)
+    assert reader.post(f"/api/v1/articles/{store.made[0]}/assistant", json=request).json()["sources"] == [store.article(store.made[0]).url]
+    assert reader.post("/api/v1/articles/nobody/assistant", json=request).status_code == 404
     endpoint.fails(404)
-    refused = reader.post(f"/api/v1/articles/{store.made[1]}/assistant", json=asked)
+    refused = reader.post(f"/api/v1/articles/{store.made[1]}/assistant", json=request)
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "assistant")
 
 

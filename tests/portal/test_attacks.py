@@ -50,11 +50,11 @@ def program(admin: httpx.Client, newsroom: ModuleType) -> Iterator[httpx.Client]
         yield client
 
 
-@pytest.mark.parametrize("told", [{}, {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}])
-def test_cross_site_sign_in_and_out_are_refused(admin: httpx.Client, told: dict[str, str]) -> None:
+@pytest.mark.parametrize("origin", [{}, {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}])
+def test_cross_site_sign_in_and_out_are_refused(admin: httpx.Client, origin: dict[str, str]) -> None:
     """A user signed in to an attacker's account without noticing would reveal what they search for."""
     session = {"cookie": f"session={admin.cookies['session']}"}
-    with httpx.Client(base_url=admin.base_url, headers={**FORM, **told}, timeout=600) as forged:
+    with httpx.Client(base_url=admin.base_url, headers={**FORM, **origin}, timeout=600) as forged:
         for place, sent in (("/login", b"name=admin+0&password=correct+horse+battery+staple"), ("/logout", b"")):
             answer = forged.post(place, content=sent, headers=session)
             assert answer.status_code == 403
@@ -113,7 +113,7 @@ def test_audit_entry_is_one_escaped_row(admin: httpx.Client, program: httpx.Clie
 def test_api_errors_have_one_form(program: httpx.Client, serve: Any, store: Store) -> None:
     nobody = httpx.Client(base_url=program.base_url, timeout=600)
     json_sent = {"content-type": "application/json"}
-    asked = [
+    cases = [
         (nobody.get("/api/v1/people"), 401, "not-signed-in"),
         (nobody.get("/api/v1/stories", headers={"authorization": "Bearer np_wrong"}), 401, "not-signed-in"),
         (nobody.post("/api/v1/people", content=b"{}", headers=json_sent), 403, "not-allowed"),
@@ -129,16 +129,16 @@ def test_api_errors_have_one_form(program: httpx.Client, serve: Any, store: Stor
         (program.patch("/api/v1/people/admin 0", json={"role": "reader"}), 409, "last"),
         (program.get("/api/v1/search?q=x"), 503, "no-search"),
     ]
-    for answer, status, code in asked:
-        told = f"{answer.request.method} {answer.request.url}: {answer.status_code}"
-        assert answer.status_code == status, told
-        assert answer.headers["content-type"] == "application/json", told
-        assert answer.headers["cache-control"] == "no-store", told
-        assert "default-src 'none'" in answer.headers["content-security-policy"], told
+    for answer, status, code in cases:
+        case = f"{answer.request.method} {answer.request.url}: {answer.status_code}"
+        assert answer.status_code == status, case
+        assert answer.headers["content-type"] == "application/json", case
+        assert answer.headers["cache-control"] == "no-store", case
+        assert "default-src 'none'" in answer.headers["content-security-policy"], case
         error = json.loads(answer.content)["error"]
-        assert error["code"] == code, told
-        assert error["message"], told
-        assert set(error) <= {"code", "message", "remedy", "problems"}, told
+        assert error["code"] == code, case
+        assert error["message"], case
+        assert set(error) <= {"code", "message", "remedy", "problems"}, case
     nobody.close()
 
 

@@ -92,8 +92,8 @@ def test_command_prints_boards(tmp_path: Path) -> None:
 
     store.boards.add("list:热搜", datetime(2026, 5, 1, tzinfo=UTC), [place("台风海燕登陆", 4)])
     store.close()
-    said = run.invoke(app, ["boards", "热搜", "--sources", str(file)])
-    assert (said.exit_code, "台风海燕登陆" in said.output, "35600" in said.output) == (0, True, True)
+    result = run.invoke(app, ["boards", "热搜", "--sources", str(file)])
+    assert (result.exit_code, "台风海燕登陆" in result.output, "35600" in result.output) == (0, True, True)
     lines = [json.loads(line) for line in run.invoke(app, ["boards", "--json", "--sources", str(file)]).output.splitlines()]
     assert [(one["key"], len(one["entries"])) for one in lines] == [("list:热搜", 1), ("list:别榜", 0), ("list:新榜", 0)]
     assert "newsportal crawl lists --source list:别榜" in run.invoke(app, ["boards", "别榜", "--sources", str(file)]).output

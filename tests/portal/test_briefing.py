@@ -53,7 +53,7 @@ def test_feed_has_one_entry_per_day(client: httpx.Client) -> None:
 
 
 def test_api_returns_briefing(client: httpx.Client) -> None:
-    told = client.get("/api/v1/briefing", params={"day": "2026-05-20", "topic": "旅游"}).json()
-    assert told["topic"] == "旅游"
-    assert told["events"][0]["sentences"][0]["url"].startswith("https://")
+    data = client.get("/api/v1/briefing", params={"day": "2026-05-20", "topic": "旅游"}).json()
+    assert data["topic"] == "旅游"
+    assert data["events"][0]["sentences"][0]["url"].startswith("https://")
     assert client.get("/api/v1/briefing", params={"day": "2999-01-01"}).status_code == 404

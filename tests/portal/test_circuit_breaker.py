@@ -185,11 +185,11 @@ def test_hanging_search_server_delays_only_the_first_search(serve, fresh: Store,
             assert "搜索暂时不可用" in client.get("/search", params={"q": "桥"}).text
 
         search()
-        asked = server.asked
-        assert asked > 0
+        before = server.asked
+        assert before > 0
         for _ in range(MANY_READERS):
             search()
-        assert server.asked - asked < MANY_READERS / 2  # none, unless the pause ends before all requests were sent
+        assert server.asked - before < MANY_READERS / 2  # none, unless the pause ends before all requests were sent
 
 
 @pytest.mark.slow
@@ -224,9 +224,9 @@ def test_recovered_store_is_used_again(serve, newsroom, monkeypatch: pytest.Monk
         server.kill()
         with hanging(server.port) as hung:
             client.get("/health")
-            asked = hung.asked
+            before = hung.asked
             assert {client.get("/health").json()["status"] for _ in range(MANY_READERS)} == {"store-unavailable"}
-            assert hung.asked - asked < MANY_READERS / 2
+            assert hung.asked - before < MANY_READERS / 2
         server.start()
         end = time.monotonic() + 600
         while client.get("/health").json()["status"] != "ok":

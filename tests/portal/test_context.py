@@ -37,6 +37,6 @@ def test_source_health_is_computed_once_for_concurrent_readers(tmp_path: Path) -
             return portal.health()
 
         with ThreadPoolExecutor(8) as readers:
-            told = [one.result() for one in [readers.submit(ask) for _ in range(8)]]
-    assert [one.source.name for one in told[0]][:1] == ["坏报"]
-    assert all(one is told[0] for one in told)
+            results = [one.result() for one in [readers.submit(ask) for _ in range(8)]]
+    assert [one.source.name for one in results[0]][:1] == ["坏报"]
+    assert all(one is results[0] for one in results)

@@ -40,40 +40,40 @@ def counts_of(store: SlowStore, slow: float = -1.0) -> CostlyValue[Tally]:
 
 
 def test_previous_count_is_returned_while_counting(slow: SlowStore, newsroom: ModuleType) -> None:
-    told = counts_of(slow)
-    assert told.get().articles == 0
+    counts = counts_of(slow)
+    assert counts.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))
     slow.may.clear()
-    assert [told.get().articles for _ in range(3)] == [0, 0, 0]
+    assert [counts.get().articles for _ in range(3)] == [0, 0, 0]
     slow.may.set()
-    told.stop()
-    assert told.get().articles == 1
-    told.stop()
+    counts.stop()
+    assert counts.get().articles == 1
+    counts.stop()
 
 
 def test_failed_count_keeps_the_previous_one(slow: SlowStore) -> None:
-    told = counts_of(slow)
-    before = told.get()
+    counts = counts_of(slow)
+    before = counts.get()
     slow.fails = True
-    assert told.get() is before
-    told.stop()
+    assert counts.get() is before
+    counts.stop()
     slow.fails = False
-    told.get()
-    told.stop()
+    counts.get()
+    counts.stop()
     assert slow.counted == 2
 
 
 def test_error_is_raised_without_a_previous_count(slow: SlowStore) -> None:
     slow.fails = True
-    told = counts_of(slow)
+    counts = counts_of(slow)
     with pytest.raises(StoreError):
-        told.get()
+        counts.get()
     slow.fails = False
-    assert told.get().articles == 0
+    assert counts.get().articles == 0
 
 
 def test_fast_count_is_done_in_the_foreground(slow: SlowStore, newsroom: ModuleType) -> None:
-    told = counts_of(slow, 3600.0)
-    assert told.get().articles == 0
+    counts = counts_of(slow, 3600.0)
+    assert counts.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))
-    assert told.get().articles == 1
+    assert counts.get().articles == 1

@@ -138,7 +138,7 @@ def test_correction_is_compared_saved_and_undone(client: httpx.Client, shelf: St
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "expected"),
     [
         ("title", "  ", "标题"),
         ("title", "长" * 501, "500"),
@@ -148,13 +148,13 @@ def test_correction_is_compared_saved_and_undone(client: httpx.Client, shelf: St
         ("body", "", "正文"),
     ],
 )
-def test_error_is_beside_its_field_and_input_is_kept(client: httpx.Client, shelf: Store, field: str, value: str, said: str) -> None:
+def test_error_is_beside_its_field_and_input_is_kept(client: httpx.Client, shelf: Store, field: str, value: str, expected: str) -> None:
     place = version_url(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
     typed = {**fields(client.get(f"{place}/edit")), field: value, "author": "留着的作者"}
     answer = client.post(f"{place}/edit", data={**typed, "step": "save"})
     assert answer.status_code == 422
     page = tree(answer)
-    assert said in page.xpath(f"//*[@id='{field}-wrong']")[0].text_content()
+    assert expected in page.xpath(f"//*[@id='{field}-wrong']")[0].text_content()
     assert page.xpath(f"//*[@id='{field}']/@aria-describedby") == [f"{field}-wrong"]
     assert fields(answer)["author"] == "留着的作者"
     assert shelf.revisions(shelf.made["bridge"]) == ()  # type: ignore[attr-defined]
@@ -244,12 +244,12 @@ def test_category_is_set_and_undone(client: httpx.Client, shelf: Store) -> None:
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     before = shelf.article(id)
     assert before is not None
-    way = undo_url(client, client.post(f"{version_url(shelf, id)}/category", data={"category": "桥梁"}))
+    undo = undo_url(client, client.post(f"{version_url(shelf, id)}/category", data={"category": "桥梁"}))
     given = shelf.article(id)
     assert given is not None
     assert (given.category, given.category_by) == ("桥梁", "editor")
     assert id in tree(client.get("/corrections")).xpath("//tr/@data-article")
-    client.post(way)
+    client.post(undo)
     back = shelf.article(id)
     assert back is not None
     assert back.category == before.category

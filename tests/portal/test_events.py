@@ -130,7 +130,7 @@ def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, shelf: Sto
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("sent", "expected"),
     [
         ({"do": "split"}, "Choose some stories of the event, but not all of them."),
         ({"do": "join", "other": "none"}, "No other event has this address."),
@@ -138,9 +138,9 @@ def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, shelf: Sto
         ({"do": "unpin"}, "The event was changed."),
     ],
 )
-def test_impossible_edit_is_reported(editor: httpx.Client, sent: dict[str, Any], told: str) -> None:
+def test_impossible_edit_is_reported(editor: httpx.Client, sent: dict[str, Any], expected: str) -> None:
     assert editor.post("/event/bridge?lang=en", data=sent).status_code == 303
-    assert told in editor.get("/event/bridge?lang=en").text
+    assert expected in editor.get("/event/bridge?lang=en").text
 
 
 def test_event_changes_require_an_editor(client: httpx.Client, editor: httpx.Client) -> None:

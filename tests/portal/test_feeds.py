@@ -63,9 +63,9 @@ def test_illegal_characters_keep_feed_well_formed(write: Any) -> None:
 
 
 def test_json_feed_has_fields_of_version_1_1() -> None:
-    told = json.loads(json_feed(hostile_feed()))
-    assert told["version"] == "https://jsonfeed.org/version/1.1"
-    [item] = told["items"]
+    data = json.loads(json_feed(hostile_feed()))
+    assert data["version"] == "https://jsonfeed.org/version/1.1"
+    [item] = data["items"]
     assert {"id", "url", "title", "content_html", "date_published", "authors", "tags", "language"} <= set(item)
     assert item["date_published"] == "2026-05-20T10:30:00Z"
 
@@ -102,14 +102,14 @@ def test_every_list_has_a_readable_feed(client: httpx.Client, ending: str, scope
     ],
 )
 def test_filtered_list_has_its_own_feed(client: httpx.Client, path: str, found: bool) -> None:
-    told = client.get(path).json()
-    assert bool(told["items"]) == found
-    asked = path.split("=")[1]
-    assert asked in told["title"]
-    page = lxml_html.document_fromstring(client.get(told["home_page_url"]).text)
-    assert told["feed_url"].endswith(page.xpath("//link[@type='application/feed+json']/@href")[0])
-    shown = {link.rsplit("/", 1)[1].partition("?")[0] for link in page.xpath("//main//*[contains(@class, 'headline')]/a/@href")}
-    assert len(told["items"]) == len(shown)
+    data = client.get(path).json()
+    assert bool(data["items"]) == found
+    value = path.split("=")[1]
+    assert value in data["title"]
+    page = lxml_html.document_fromstring(client.get(data["home_page_url"]).text)
+    assert data["feed_url"].endswith(page.xpath("//link[@type='application/feed+json']/@href")[0])
+    ids = {link.rsplit("/", 1)[1].partition("?")[0] for link in page.xpath("//main//*[contains(@class, 'headline')]/a/@href")}
+    assert len(data["items"]) == len(ids)
 
 
 def test_feeds_page_links_to_category_feeds(client: httpx.Client) -> None:

@@ -145,8 +145,8 @@ def test_reasons_are_translated(shelf: Store) -> None:
     story = shelf.story(shelf.made["album-bridge"])
     for language in ("zh", "en"):
         words = translations(language)
-        told = {slug: why(Recommendation("x", 1.0, slug), None, words) for slug in WHY}
-        assert len(set(told.values())) == len(WHY)
+        reasons = {slug: why(Recommendation("x", 1.0, slug), None, words) for slug in WHY}
+        assert len(set(reasons.values())) == len(WHY)
         for slug in (*WHY, *BECAUSE):
             assert "云岭峡谷" in why(Recommendation("x", 1.0, slug, story.id), story, words)
     assert why(Recommendation("x", 1.0, "something-else"), None, translations("zh")) == "something-else"

@@ -53,9 +53,9 @@ def test_stories_since_last_visit_are_marked(client: httpx.Client) -> None:
     assert not page_of(client).xpath("//p[@class='since']")
     moment = int((NOW - timedelta(hours=4)).timestamp())
     page = page_of(client, f"visited=0.{moment}")
-    told = page.xpath("string(//p[@class='since']/a)")
-    assert told.startswith("上次来访后有")
-    number = int("".join(filter(str.isdigit, told)))
+    text = page.xpath("string(//p[@class='since']/a)")
+    assert text.startswith("上次来访后有")
+    number = int("".join(filter(str.isdigit, text)))
     every = len(lxml_html.document_fromstring(client.get("/latest").text).xpath("//*[contains(@class, 'headline')]"))
     assert 0 < number < every
     assert page.xpath("//span[@class='fresh']")
@@ -81,10 +81,10 @@ class FakeRequest:
 )
 def test_visit_ends_after_a_pause(cookie: str, ended: int | None, next_ended: int) -> None:
     stamp = {name: int((NOW + timedelta(minutes=ago)).timestamp()) for name, ago in (("hour", -60), ("minute", -1), ("later", 9))}
-    asked: Any = FakeRequest(visited=cookie.format(**stamp))
-    found, told = last_visit(asked, NOW)
+    request: Any = FakeRequest(visited=cookie.format(**stamp))
+    found, stored = last_visit(request, NOW)
     assert found == (None if ended is None else NOW + timedelta(minutes=ended))
-    assert told == f"{int((NOW + timedelta(minutes=next_ended)).timestamp()) if next_ended else 0}.{int(NOW.timestamp())}"
+    assert stored == f"{int((NOW + timedelta(minutes=next_ended)).timestamp()) if next_ended else 0}.{int(NOW.timestamp())}"
 
 
 class CountingStore:
@@ -103,9 +103,9 @@ def test_front_page_is_cached_until_the_store_changes(fresh: Store, newsroom: Mo
     counted: Any = CountingStore(fresh)
     fronts = Fronts(counted)
     first = fronts.get(["旅游"], {}, NOW, by_rank=False)
-    asked = counted.lists
+    before = counted.lists
     assert fronts.get(["旅游"], {}, NOW, by_rank=False) is first
-    assert counted.lists == asked
+    assert counted.lists == before
     newsroom.write(fresh, newsroom.article("二", "二的正文" * 20))
     monkeypatch.setattr(front_cache, "SLOW_SECONDS", 1e9)
     assert len(fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories) == 2

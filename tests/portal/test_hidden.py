@@ -51,8 +51,8 @@ def test_hidden_story_disappears_everywhere(
     index.follow(shelf)
     reader: httpx.Client = serve(shelf, index, role="reader")
     reader.post("/marks", data={"star": id})
-    asked = paths(id, id, "feed:晨光网", "晨光网")
-    assert {path for path in asked if not shows_article(reader, path)} == set()
+    checked = paths(id, id, "feed:晨光网", "晨光网")
+    assert {path for path in checked if not shows_article(reader, path)} == set()
     preview = {
         "channel": "webhook",
         "url": "https://a.example/",
@@ -64,16 +64,16 @@ def test_hidden_story_disappears_everywhere(
     }
     assert TEXT in reader.post("/alerts/new", data=preview).text
     shelf.hide([id], by="林编辑", reason="侵权", now=newsroom.NOW)
-    assert {path for path in asked if shows_article(reader, path)} == set(), "before the index is updated"
+    assert {path for path in checked if shows_article(reader, path)} == set(), "before the index is updated"
     assert TEXT not in reader.post("/alerts/new", data=preview).text
     with httpx.Client(base_url=reader.base_url, timeout=600) as nobody:
-        assert {path for path in asked if shows_article(nobody, path)} == set()
+        assert {path for path in checked if shows_article(nobody, path)} == set()
     index.follow(shelf)
-    assert {path for path in asked if shows_article(reader, path)} == set()
+    assert {path for path in checked if shows_article(reader, path)} == set()
     person = reader.accounts.people.all()[0]  # type: ignore[attr-defined]
     _, secret = reader.accounts.tokens.add(person, "x", [Right.KEEP], now=newsroom.NOW)  # type: ignore[attr-defined]
     program = {"authorization": f"Bearer {secret}"}
-    assert {path for path in asked if path.startswith("/api/") and shows_article(reader, path, program)} == set()
+    assert {path for path in checked if path.startswith("/api/") and shows_article(reader, path, program)} == set()
 
 
 def shows_article(client: httpx.Client, path: str, headers: dict[str, str] | None = None) -> bool:

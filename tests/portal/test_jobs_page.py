@@ -50,16 +50,16 @@ def editor(serve: Callable[..., httpx.Client], shelf: Store, tmp_path: Path, rec
 
 def test_jobs_are_listed_with_outcomes(editor: httpx.Client) -> None:
     page = lxml_html.document_fromstring(editor.get("/jobs").text)
-    shown = {section.get("id"): section for section in page.xpath("//section[@data-state]")}
-    assert {id: section.get("data-state") for id, section in shown.items()} == {
+    sections = {section.get("id"): section for section in page.xpath("//section[@data-state]")}
+    assert {id: section.get("data-state") for id, section in sections.items()} == {
         "job-crawl1": "done", "job-fit1": "done", "job-prune1": "done", "job-retrain1": "failed", "job-lost1": "lost",
     }  # fmt: skip
-    assert "新报道 3 条" in shown["job-crawl1"].text_content()
-    assert "失败 2 次" in shown["job-crawl1"].text_content()
-    assert "2 位读者的 9 次浏览" in shown["job-fit1"].text_content()
-    assert "已清理 4 条过期数据" in shown["job-prune1"].text_content()
-    assert "1800" in shown["job-retrain1"].text_content()
-    assert shown["job-crawl1"].xpath(".//a/@href") == ["/monitor/system?file=crawl1"]
+    assert "新报道 3 条" in sections["job-crawl1"].text_content()
+    assert "失败 2 次" in sections["job-crawl1"].text_content()
+    assert "2 位读者的 9 次浏览" in sections["job-fit1"].text_content()
+    assert "已清理 4 条过期数据" in sections["job-prune1"].text_content()
+    assert "1800" in sections["job-retrain1"].text_content()
+    assert sections["job-crawl1"].xpath(".//a/@href") == ["/monitor/system?file=crawl1"]
 
 
 def test_api_returns_outcomes_and_errors(editor: httpx.Client) -> None:

@@ -102,11 +102,11 @@ def test_cross_site_and_invalid_marks_are_refused(reader: httpx.Client, ids: dic
 
 
 def test_script_requests_get_no_page(reader: httpx.Client, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {"accept": "application/json"}
-    assert reader.post("/marks", data={"star": ids["bridge"]}, headers=said).status_code == 204
+    headers = {"accept": "application/json"}
+    assert reader.post("/marks", data={"star": ids["bridge"]}, headers=headers).status_code == 204
     monkeypatch.setattr(marks, "MAX_STARRED", 1)
     other = ids["沿江三省"]
-    assert reader.post("/marks", data={"star": other}, headers=said).status_code == 409
+    assert reader.post("/marks", data={"star": other}, headers=headers).status_code == 409
     assert send_mark(reader, "star", other).status_code == 303
     assert "收藏已满" in page_of(reader, "/latest").text_content()
 

@@ -195,8 +195,8 @@ async def reads(one: Assistant) -> None:
     assert "双塔悬索" in whole[KEY]["text"]
     assert len(whole["other_versions"]) == whole["versions"] - 1 == 4
     assert (await one.does("explain_fold", article=one.portal.ids["bridge"]))["original"] is True
-    told = await one.does("explain_fold", article=one.portal.ids["repost"])
-    assert (told["reason"], told["story"]["story"]) == ("same-text", one.portal.ids["bridge"])
+    fold = await one.does("explain_fold", article=one.portal.ids["repost"])
+    assert (fold["reason"], fold["story"]["story"]) == ("same-text", one.portal.ids["bridge"])
     assert "no-story" in await one.refused("story", id="nothing")
     assert "validation error" in await one.refused("latest", limit=1000)
     assert "validation error" in await one.refused("story", id="../../people")
@@ -249,17 +249,17 @@ async def edits(one: Assistant) -> None:
     values = proposed[KEY]["values"] | {"name": f"新报 {id(one)}"}
     file = one.portal.folder / "sources.yaml"
     before = file.read_text("utf-8")
-    shown = await one.does("add_source", kind="feeds", values=values)
-    assert (shown["written"], shown["would_write"]["values"], file.read_text("utf-8")) == (False, values, before)
+    preview = await one.does("add_source", kind="feeds", values=values)
+    assert (preview["written"], preview["would_write"]["values"], file.read_text("utf-8")) == (False, values, before)
     added = await one.does("add_source", kind="feeds", values=values, preview=False)
     assert added["key"] == f"feed:{values['name']}"
     assert values["name"] in [one.name for one in load(file).feeds]
     assert "the name of another one" in await one.refused("add_source", kind="feeds", values=values, preview=False)
     assert "not-valid" in await one.refused("add_source", kind="feeds", values={"name": "y", "url": 5}, preview=False)
     name = f"古镇 {id(one)}"
-    shown = await one.does("add_topic", name=name, any=["古镇"])
-    assert (shown["written"], load(file).topic(name)) == (False, None)
-    assert "古镇" in shown["newest"][0][KEY]["title"]
+    preview = await one.does("add_topic", name=name, any=["古镇"])
+    assert (preview["written"], load(file).topic(name)) == (False, None)
+    assert "古镇" in preview["newest"][0][KEY]["title"]
     assert (await one.does("add_topic", name=name, any=["古镇"], preview=False))["written"]
     made = load(file).topic(name)
     assert made is not None

@@ -47,6 +47,6 @@ def test_extreme_dates_are_formatted() -> None:
         assert ZH.time(moment)
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(0, "0:00"), (218, "3:38"), (3723, "1:02:03"), (-5, "0:00")])
-def test_duration_of_a_run(seconds: int, told: str) -> None:
-    assert ZH.lasted(NOW, NOW + timedelta(seconds=seconds)) == told
+@pytest.mark.parametrize(("seconds", "expected"), [(0, "0:00"), (218, "3:38"), (3723, "1:02:03"), (-5, "0:00")])
+def test_duration_of_a_run(seconds: int, expected: str) -> None:
+    assert ZH.lasted(NOW, NOW + timedelta(seconds=seconds)) == expected

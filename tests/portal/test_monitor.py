@@ -41,12 +41,12 @@ def daily(store: Store, ids: dict[str, str]) -> Iterator[DailySums]:
 
 @pytest.fixture(scope="module")
 def settings(folder: Path) -> Sources:
-    said = {
+    values = {
         "topics": [{"name": "旅游", "engines": ["bing_news"]}],
         "store": f"sqlite:///{folder / 'store.db'}",
         "alerts": {"enabled": False},
     }
-    return Sources.model_validate(said)
+    return Sources.model_validate(values)
 
 
 @pytest.fixture(scope="module")
@@ -233,13 +233,13 @@ def test_running_crawls_are_shown_with_rates(serve: Any, store: Store, index: An
     store.save_run(Run("20260510-100000-aaaa0002-hub", begun - timedelta(days=3), spiders=("hub",)))  # crashed without ending its report
     waits = Queues("queue.db", (QueueRow("hub", 7, 0, 1, 0, 1),), aside=(AsideRow("hub", "f00", "https://a.example/", "died", begun),))
     client = serve(store, index, settings, role="editor", queues=lambda: waits)
-    shown = client.get("/monitor/crawls").text
-    assert "feed:甲" not in shown  # sources are shown by their display names
-    assert "甲（订阅源）" in shown
-    rows = lxml_html.document_fromstring(shown).xpath("//tr[@data-run]")
+    text = client.get("/monitor/crawls").text
+    assert "feed:甲" not in text  # sources are shown by their display names
+    assert "甲（订阅源）" in text
+    rows = lxml_html.document_fromstring(text).xpath("//tr[@data-run]")
     assert [[cell.text_content() for cell in row[1:]] for row in rows] == [["hub", "50", "12.5", "30", "3"]]
-    (told,) = client.get("/api/v1/monitor/going").json()
-    assert (told["fetched"], told["a_minute"]) == (50, 12.5)
+    (data,) = client.get("/api/v1/monitor/going").json()
+    assert (data["fetched"], data["a_minute"]) == (50, 12.5)
     queues = client.get("/api/v1/monitor/queues").json()
     assert (queues["queues"][0]["waiting"], queues["aside"][0]["reason"]) == (7, "died")
     machine = client.get("/api/v1/monitor/machine").json()

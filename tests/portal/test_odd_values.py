@@ -70,8 +70,8 @@ def test_extreme_publication_dates(
     serve: Callable[..., httpx.Client], newsroom: ModuleType, fresh: Store, tmp_path: Path, published: datetime
 ) -> None:
     url = "https://a.example/1"
-    told = Article(url=url, link=Link(url, "feed:a"), fetched=newsroom.NOW, identity=url, title="峡谷", text="峡谷的消息。" * 20)
-    added = fresh.add(replace(told, published=published), [], now=newsroom.NOW)
+    article = Article(url=url, link=Link(url, "feed:a"), fetched=newsroom.NOW, identity=url, title="峡谷", text="峡谷的消息。" * 20)
+    added = fresh.add(replace(article, published=published), [], now=newsroom.NOW)
     with closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")) as index:
         index.follow(fresh)
         client = serve(fresh, index, role="editor")

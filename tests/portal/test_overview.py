@@ -54,10 +54,10 @@ def test_text_size_is_set_on_story_page(client: httpx.Client, ids: dict[str, str
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("", 0), ("。", 0), ("短讯", 1), ("字" * 4_000, 10), ("word " * 2_380, 10), ("字" * 2_000 + "word " * 1_190, 10)]
+    ("text", "expected"), [("", 0), ("。", 0), ("短讯", 1), ("字" * 4_000, 10), ("word " * 2_380, 10), ("字" * 2_000 + "word " * 1_190, 10)]
 )
-def test_reading_time_in_minutes(text: str, told: int) -> None:
-    assert minutes(text) == told
+def test_reading_time_in_minutes(text: str, expected: int) -> None:
+    assert minutes(text) == expected
 
 
 def test_bars_are_scaled_to_the_maximum() -> None:

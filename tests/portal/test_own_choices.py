@@ -59,7 +59,7 @@ def test_invalid_cookie_keeps_default_topics(cookie: str) -> None:
 
 def test_preferences_follow_the_account(serve: Callable[..., httpx.Client], fresh: Any) -> None:
     client = serve(fresh, role="admin")
-    here = str(client.base_url)
+    origin = str(client.base_url)
     client.post("/people", data={"name": "乙", "role": "reader"})
     person = client.accounts.people.named("乙")  # type: ignore[attr-defined]
     client.accounts.people.set_password(person.id, PASSWORD)  # type: ignore[attr-defined]
@@ -67,11 +67,11 @@ def test_preferences_follow_the_account(serve: Callable[..., httpx.Client], fres
     def sign_in(browser: httpx.Client) -> None:
         assert browser.post("/login", data={"name": "乙", "password": PASSWORD}).status_code == 303
 
-    name, headers = "ab" * 16, {"origin": here}
-    with httpx.Client(base_url=here, cookies={"reader": name}, headers=headers, timeout=600) as first:
+    name, headers = "ab" * 16, {"origin": origin}
+    with httpx.Client(base_url=origin, cookies={"reader": name}, headers=headers, timeout=600) as first:
         sign_in(first)
         first.get("/settings", params={"theme": "dark", "lang": "en"})
-    with httpx.Client(base_url=here, headers=headers, timeout=600) as third:
+    with httpx.Client(base_url=origin, headers=headers, timeout=600) as third:
         sign_in(third)
         assert third.cookies["reader"] == name, "the reading history moves to the new browser"
         assert (third.cookies["theme"], third.cookies["lang"]) == ("dark", "en")

@@ -242,10 +242,10 @@ def test_preferences_are_stored_in_cookies(client: httpx.Client) -> None:
 
 
 def test_health_reports_index_lag(client: httpx.Client, store: Store) -> None:
-    told = client.get("/health").json()
-    assert told["status"] == "ok"
-    assert told["stories"] == 15
-    assert told["search"] == {"status": "ok", "behind": 0}
+    data = client.get("/health").json()
+    assert data["status"] == "ok"
+    assert data["stories"] == 15
+    assert data["search"] == {"status": "ok", "behind": 0}
 
 
 def test_pages_use_few_database_queries(client: httpx.Client, ids: dict[str, str]) -> None:

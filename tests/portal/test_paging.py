@@ -20,6 +20,6 @@ def test_cursor_round_trip() -> None:
     ["", "x", "é", "AAAA", cursor_of("7"), cursor_of(7, 7), cursor_of(-1), cursor_of(MAX_INTEGER + 1), cursor_of(10**400), cursor_of(True)],
 )
 def test_invalid_cursor_is_refused(cursor: str) -> None:
-    with pytest.raises(ApiError) as told:
+    with pytest.raises(ApiError) as error:
         parse_cursor(cursor, int)
-    assert (told.value.status_code, told.value.code) == (400, "no-cursor")
+    assert (error.value.status_code, error.value.code) == (400, "no-cursor")

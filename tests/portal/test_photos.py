@@ -66,9 +66,9 @@ def test_captions_are_corrected_and_undone(serve, fresh: Store, albums: ModuleTy
 def test_api_returns_photo_stories(wall: httpx.Client, photos: Store) -> None:
     path, met = "/api/v1/photos?limit=5&order=newest", []
     while path:
-        told = wall.get(path).json()
-        met += [one["article"]["id"] for one in told["items"]]
-        path = f"/api/v1/photos?limit=5&order=newest&cursor={told['next']}" if told["next"] else ""
+        data = wall.get(path).json()
+        met += [one["article"]["id"] for one in data["items"]]
+        path = f"/api/v1/photos?limit=5&order=newest&cursor={data['next']}" if data["next"] else ""
     assert sorted(met) == sorted(photos.made.values())
     (broken,) = [one for one in wall.get("/api/v1/photos?limit=200").json()["items"] if one["article"]["id"] == photos.made["broken"]]
     assert (broken["complete"], broken["missing"]) == (False, [5, 6, 7, 9])
@@ -169,9 +169,9 @@ def test_photo_story_shows_images_in_order(wall: httpx.Client, photos: Store) ->
 
 
 def test_incomplete_story_lists_missing_pages(wall: httpx.Client, photos: Store) -> None:
-    said = page(wall, f"/story/{photos.made['broken']}").xpath("string(//p[contains(@class, 'unfinished')])")
-    assert "共 9 页，缺第 5–7, 9 页" in said
-    assert "下次访问时补全" in said
+    text = page(wall, f"/story/{photos.made['broken']}").xpath("string(//p[contains(@class, 'unfinished')])")
+    assert "共 9 页，缺第 5–7, 9 页" in text
+    assert "下次访问时补全" in text
 
 
 def test_images_without_known_size(wall: httpx.Client, photos: Store) -> None:
@@ -180,9 +180,9 @@ def test_images_without_known_size(wall: httpx.Client, photos: Store) -> None:
     assert shown.xpath("//figure//img/@alt")[0] == "第 1 张，共 3 张"
 
 
-@pytest.mark.parametrize(("pages", "told"), [((), ""), ((3,), "3"), ((2, 3), "2, 3"), ((9, 5, 6, 7, 5), "5–7, 9")])
-def test_missing_pages_are_written_as_ranges(pages: tuple[int, ...], told: str) -> None:
-    assert numbered(pages) == told
+@pytest.mark.parametrize(("pages", "expected"), [((), ""), ((3,), "3"), ((2, 3), "2, 3"), ((9, 5, 6, 7, 5), "5–7, 9")])
+def test_missing_pages_are_written_as_ranges(pages: tuple[int, ...], expected: str) -> None:
+    assert numbered(pages) == expected
 
 
 def test_viewer_is_loaded_only_with_photo_stories(wall: httpx.Client, photos: Store, client: httpx.Client, ids: dict[str, str]) -> None:

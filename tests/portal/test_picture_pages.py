@@ -108,8 +108,8 @@ def client(serve: Any, fresh: Store, publisher: Publisher, tmp_path: Path) -> ht
 
 
 def size_of(answer: httpx.Response) -> tuple[int, int]:
-    with Pillow.open(BytesIO(answer.content)) as shown:
-        return shown.size
+    with Pillow.open(BytesIO(answer.content)) as image:
+        return image.size
 
 
 def test_image_and_thumbnail_take_one_request(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
@@ -196,9 +196,9 @@ def test_unsafe_page_url_is_not_sent_as_referer(page: str, client: httpx.Client,
     ],
     ids=["html", "svg", "empty", "truncated", "bomb", "gzip"],
 )
-@pytest.mark.parametrize("said", ["image/jpeg", "text/html", "image/svg+xml"])
-def test_non_images_are_not_passed_on(body: bytes, said: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
-    publisher.bodies["/1.jpg"], publisher.type = body, said
+@pytest.mark.parametrize("content_type", ["image/jpeg", "text/html", "image/svg+xml"])
+def test_non_images_are_not_passed_on(body: bytes, content_type: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    publisher.bodies["/1.jpg"], publisher.type = body, content_type
     id = story(fresh, Image(publisher.url("/1.jpg")))
     for address in (f"/picture/{id}/1", f"/picture/{id}/1/thumb", f"/picture/{id}/1"):
         answer = client.get(address)
@@ -364,8 +364,8 @@ def test_waiting_for_the_decoder_occupies_no_threads(publisher: Publisher, tmp_p
     desk = PictureProxy(PictureCache(tmp_path, 1_000_000), Policy((f"127.0.0.1:{publisher.port}",)), "newsportal/1")
 
     async def all_at_once() -> list[Any]:
-        asked = (desk.picture(publisher.url(f"/{number % 10}.jpg"), "", thumb=number >= 10) for number in range(20))
-        return await asyncio.gather(*asked)
+        requests = (desk.picture(publisher.url(f"/{number % 10}.jpg"), "", thumb=number >= 10) for number in range(20))
+        return await asyncio.gather(*requests)
 
     publisher.bodies |= {f"/{number}.jpg": b"x" for number in range(10)}
     assert {ready.body for ready in asyncio.run(all_at_once())} == {b"picture"}

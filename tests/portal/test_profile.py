@@ -80,8 +80,8 @@ def test_opt_outs_and_bots_are_not_recorded(reader: httpx.Client, shelf: Store, 
 
 def test_pages_do_not_set_the_reader_cookie(reader: httpx.Client, shelf: Store) -> None:
     for path in ("/", "/photos", "/for-you", "/profile", f"/story/{shelf.made['album-bridge']}", f"/story/{shelf.made['bridge']}"):
-        told = [cookie.partition("=")[0] for cookie in reader.get(path).headers.get_list("set-cookie")]
-        assert told == (["visited"] if path == "/" else []), path  # time of the last visit, stored only in the browser
+        names = [cookie.partition("=")[0] for cookie in reader.get(path).headers.get_list("set-cookie")]
+        assert names == (["visited"] if path == "/" else []), path  # time of the last visit, stored only in the browser
     assert stored_views(shelf) == []
 
 

@@ -42,8 +42,8 @@ def test_http_origin_is_refused_behind_https(serve: Any, fresh: Store, newsroom:
     """For browsers that do not send ``Sec-Fetch-Site``."""
     client = portal(serve, fresh, newsroom, proxies=("127.0.0.0/8",))
     origin = str(client.base_url).rstrip("/")
-    for told, status in ((origin, 403), (origin.replace("http:", "https:"), 303)):
-        sent = {"data": {"name": "boss", "password": PASSWORD}, "headers": {**HTTPS, "origin": told}}
+    for header, status in ((origin, 403), (origin.replace("http:", "https:"), 303)):
+        sent = {"data": {"name": "boss", "password": PASSWORD}, "headers": {**HTTPS, "origin": header}}
         assert client.post("/login", **sent).status_code == status
 
 
@@ -123,9 +123,9 @@ def test_members_only_answers_are_not_cached_publicly(serve: Any, shelf: Store, 
         "/latest",
     )
     for path in paths:
-        told = client.get(path).headers["cache-control"]
-        assert "private" in told or told == "no-store", f"{path}: {told}"
-        assert "public" not in told, f"{path}: {told}"
+        header = client.get(path).headers["cache-control"]
+        assert "private" in header or header == "no-store", f"{path}: {header}"
+        assert "public" not in header, f"{path}: {header}"
     assert "public" in client.get("/static/portal.css?v=1").headers["cache-control"]
     everybody = portal(serve, shelf, newsroom)
     assert everybody.get("/feed.rss").headers["cache-control"] == "max-age=300"

@@ -40,15 +40,15 @@ def client(serve: Any, store: Store, tmp_path: Path) -> httpx.Client:
     return found
 
 
-@pytest.mark.parametrize(("language", "said"), [("zh", "失败的文章"), ("en", "What failed")])
-def test_counts_and_failure_reasons_are_shown(client: httpx.Client, language: str, said: str) -> None:
+@pytest.mark.parametrize(("language", "expected"), [("zh", "失败的文章"), ("en", "What failed")])
+def test_counts_and_failure_reasons_are_shown(client: httpx.Client, language: str, expected: str) -> None:
     text = client.get(f"/publishing?lang={language}").text
     page = lxml_html.document_fromstring(text)
     rows = {
         row.get("data-target"): [cell.text_content() for cell in row.xpath("./td[@class='n']")] for row in page.xpath("//tr[@data-target]")
     }
     assert rows == {"<b>站点": ["1", "0", "1", "1", "0"], "空的": ["0"] * 5, "文档": ["0"] * 5, "旧的": ["0"] * 5}
-    assert said in text
+    assert expected in text
     assert "mongodb://u:***@h/d" in text
     assert "geheim" not in text
     (failed,) = page.xpath("//tr[@data-failed]")
@@ -94,12 +94,12 @@ def test_article_is_published_and_withdrawn(serve: Any, shelf: Store, tmp_path: 
     assert page.xpath("//form[@action='/publishing/ask']//input[@name='target']/@value") == ["<b>站点", "空的", "文档"], (
         "not published anywhere yet"
     )
-    asked = client.post("/publishing/ask", data={"target": "空的", "article": id, "wanted": "there"})
-    assert asked.status_code == 303
+    answer = client.post("/publishing/ask", data={"target": "空的", "article": id, "wanted": "there"})
+    assert answer.status_code == 303
     assert (entry(shelf, id, "空的").state, entry(shelf, id, "空的").wanted) == ("waiting", "there")
-    told = lxml_html.document_fromstring(client.get(asked.headers["location"]).text)
-    (way,) = told.xpath("//aside[contains(@class, 'told-once')]//form/@action")
-    client.post(way, headers=FORM)
+    told = lxml_html.document_fromstring(client.get(answer.headers["location"]).text)
+    (undo,) = told.xpath("//aside[contains(@class, 'told-once')]//form/@action")
+    client.post(undo, headers=FORM)
     assert entry(shelf, id, "空的").wanted == "gone"
     log = client.accounts.trail.entries()
     assert [(one.action, one.thing) for one in log] == [("publishing.ask", id)] * 2
@@ -127,8 +127,8 @@ def test_dry_run_publishes_nothing(serve: Any, shelf: Store, tmp_path: Path) -> 
 @pytest.mark.parametrize("state", ["failed", "waiting", "done", "withdrawn", "nonsense"])
 def test_lists_are_filtered_by_state(client: httpx.Client, state: str) -> None:
     page = lxml_html.document_fromstring(client.get("/publishing", params={"state": state}).text)
-    shown = {name for name in ("failed", "waiting", "done", "withdrawn") if page.xpath(f"//tr[@data-{name}]")}
-    assert shown == ({state} if state in ("failed", "waiting", "done") else set())
+    states = {name for name in ("failed", "waiting", "done", "withdrawn") if page.xpath(f"//tr[@data-{name}]")}
+    assert states == ({state} if state in ("failed", "waiting", "done") else set())
     assert not lxml_html.document_fromstring(client.get("/publishing?target=旧的").text).xpath("//tr[@data-failed]")
 
 

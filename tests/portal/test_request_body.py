@@ -36,9 +36,9 @@ def origin(client: httpx.Client) -> str:
     ],
 )
 def test_cross_origin_requests_are_refused(client: httpx.Client, path: str, headers: dict[str, str]) -> None:
-    told = {name: value.replace("OWN", origin(client)) for name, value in headers.items()}
+    sent = {name: value.replace("OWN", origin(client)) for name, value in headers.items()}
     for method in ("POST", "PUT", "PATCH", "DELETE"):
-        answer = client.request(method, path, headers={**FORM, **told}, content=b"profile=off")
+        answer = client.request(method, path, headers={**FORM, **sent}, content=b"profile=off")
         assert answer.status_code == 403
         assert "set-cookie" not in answer.headers
         assert "evil" not in answer.text
@@ -46,10 +46,10 @@ def test_cross_origin_requests_are_refused(client: httpx.Client, path: str, head
 
 
 @pytest.mark.parametrize(
-    "told", [{"sec-fetch-site": "same-origin"}, {"origin": "OWN"}, {"sec-fetch-site": "same-origin", "origin": "null"}]
+    "given", [{"sec-fetch-site": "same-origin"}, {"origin": "OWN"}, {"sec-fetch-site": "same-origin", "origin": "null"}]
 )
-def test_same_origin_requests_are_accepted(client: httpx.Client, told: dict[str, str]) -> None:
-    headers = {name: value.replace("OWN", origin(client)) for name, value in told.items()}
+def test_same_origin_requests_are_accepted(client: httpx.Client, given: dict[str, str]) -> None:
+    headers = {name: value.replace("OWN", origin(client)) for name, value in given.items()}
     answer = client.post("/profile/clear", headers={**FORM, **headers})
     assert answer.status_code == 303
     assert answer.headers["location"] == "/profile"

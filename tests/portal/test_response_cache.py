@@ -50,12 +50,12 @@ def get_anonymously(client: httpx.Client, path: str, **headers: str) -> httpx.Re
 @pytest.mark.parametrize("path", ["/", "/latest", "/topic/%E6%97%85%E6%B8%B8", "/photos"])
 def test_second_request_is_served_from_cache(client: httpx.Client, store: CountingStore, path: str) -> None:
     first = get_anonymously(client, path)
-    asked = store.lists
+    before = store.lists
     again = get_anonymously(client, path)
     assert (again.status_code, again.content) == (200, first.content)
-    assert store.lists == asked
-    kept = ("cache-control", "vary", "content-language", "content-security-policy", "content-type", "etag", "set-cookie")
-    assert {name: again.headers.get(name) for name in kept} == {name: first.headers.get(name) for name in kept}
+    assert store.lists == before
+    names = ("cache-control", "vary", "content-language", "content-security-policy", "content-type", "etag", "set-cookie")
+    assert {name: again.headers.get(name) for name in names} == {name: first.headers.get(name) for name in names}
 
 
 def test_new_story_invalidates_the_cache(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
@@ -104,9 +104,9 @@ def test_pages_of_signed_in_users_are_not_cached(serve: Serve, store: CountingSt
 @pytest.mark.parametrize("cookie", ["session=made-up", "reader=" + "0" * 32, "notice=%5B%22Saved%22%2Cnull%5D", "profile=off"])
 def test_other_cookies_bypass_the_cache(client: httpx.Client, store: CountingStore, cookie: str) -> None:
     get_anonymously(client, "/latest")
-    asked = store.lists
+    before = store.lists
     answer = get_anonymously(client, "/latest", cookie=cookie)
-    assert store.lists > asked
+    assert store.lists > before
     assert "etag" not in answer.headers
     assert "Saved" not in get_anonymously(client, "/latest").text
 
@@ -123,26 +123,26 @@ def test_request_of_signed_in_user_clears_the_cache(serve: Serve, store: Countin
     editor = serve(store, role="editor")
     page = editor.base_url.join("/latest")
     httpx.get(page, timeout=600)
-    asked = store.lists
+    before = store.lists
     assert editor.post("/logout", data={"next": "/"}).status_code == 303
     httpx.get(page, timeout=600)
-    assert store.lists > asked
+    assert store.lists > before
 
 
 def test_cached_page_expires(client: httpx.Client, store: CountingStore, monkeypatch: pytest.MonkeyPatch) -> None:
     get_anonymously(client, "/latest")
-    asked = store.lists
+    before = store.lists
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
     get_anonymously(client, "/latest")
-    assert store.lists > asked
+    assert store.lists > before
 
 
 def test_cache_size_is_limited(client: httpx.Client, store: CountingStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_cache, "MOST_BYTES", 100)
     get_anonymously(client, "/latest")
-    asked = store.lists
+    before = store.lists
     assert get_anonymously(client, "/latest").status_code == 200
-    assert store.lists > asked
+    assert store.lists > before
 
 
 def test_page_too_large_for_cache_is_served(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:

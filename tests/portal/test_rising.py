@@ -72,10 +72,10 @@ def test_unknown_day_or_topic_is_not_found(client: httpx.Client, query: str) -> 
 
 
 def test_api_returns_rising_words_and_events(client: httpx.Client, newsroom: ModuleType) -> None:
-    told = client.get("/api/v1/rising").json()
-    assert (told["stories"], told["past"]) == (8, 22)
-    assert [(one["title"], one["event"], one["with"], one["stories"]) for one in told["words"]] == [(EVIL, "storm", ["海燕"], 6)]
-    assert [one["event"] for one in told["events"]] == ["storm"]
+    data = client.get("/api/v1/rising").json()
+    assert (data["stories"], data["past"]) == (8, 22)
+    assert [(one["title"], one["event"], one["with"], one["stories"]) for one in data["words"]] == [(EVIL, "storm", ["海燕"], 6)]
+    assert [one["event"] for one in data["events"]] == ["storm"]
     before = (newsroom.NOW - timedelta(hours=3)).isoformat()
     assert client.get("/api/v1/rising", params={"at": before, "topic": "旅游"}).json()["words"] == []
     assert client.get("/api/v1/rising", params={"at": "0001-01-05T00:00:00Z"}).status_code == 400

@@ -175,13 +175,13 @@ def test_missing_right_is_refused_for_any_request(clients: dict[str, httpx.Clien
             if route.asks <= rights_of(name):
                 continue
             answer = client.request(route.method, route.filled, **body(route))
-            told = f"{name}: {route}: {answer.status_code}"
+            case = f"{name}: {route}: {answer.status_code}"
             if name != "nobody":
-                assert answer.status_code == 403, told
+                assert answer.status_code == 403, case
             elif route.path.startswith("/api/"):
-                assert (answer.status_code, answer.json()["error"]["code"]) == (401, "not-signed-in"), told
+                assert (answer.status_code, answer.json()["error"]["code"]) == (401, "not-signed-in"), case
             else:
-                assert (answer.status_code, answer.headers["location"].partition("?")[0]) == (303, "/login"), told
+                assert (answer.status_code, answer.headers["location"].partition("?")[0]) == (303, "/login"), case
 
 
 @pytest.mark.slow

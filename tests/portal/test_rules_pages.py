@@ -103,8 +103,8 @@ def test_rule_is_saved_and_removed(editor: httpx.Client, tmp_path: Path) -> None
 
 
 def test_invalid_selector_is_reported_and_input_kept(editor: httpx.Client, tmp_path: Path) -> None:
-    for way in ("try", "save"):
-        answer = editor.post(f"/wrappers/{KEY}/{way}", data={"body": "div[["})
+    for action in ("try", "save"):
+        answer = editor.post(f"/wrappers/{KEY}/{action}", data={"body": "div[["})
         assert answer.status_code == 422
         assert "不是有效的选择器" in answer.text
         assert 'value="div[["' in answer.text

@@ -17,7 +17,7 @@ PLAIN = StoredArticle("a", "s", "https://a.example/1", "https://a.example/news/1
 
 
 @pytest.mark.parametrize(
-    ("html", "kept"),
+    ("html", "expected"),
     [
         ("<p>一<script>x</script></p>", "<p>一</p>"),
         ("<p>一</p><p> &nbsp;</p><p>　</p><p>二</p>", "<p>一</p><p>二</p>"),
@@ -28,8 +28,8 @@ PLAIN = StoredArticle("a", "s", "https://a.example/1", "https://a.example/news/1
         ("<h1>大</h1>正文", "大正文"),
     ],
 )
-def test_body_is_sanitised_and_links_resolved(html: str, kept: str) -> None:
-    assert str(safe_text.body(replace(PLAIN, html=html), safe_text.web_address)) == kept
+def test_body_is_sanitised_and_links_resolved(html: str, expected: str) -> None:
+    assert str(safe_text.body(replace(PLAIN, html=html), safe_text.web_address)) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,19 +43,19 @@ def test_body_is_sanitised_and_links_resolved(html: str, kept: str) -> None:
     ],
 )
 def test_heading_levels_are_consecutive(html: str, levels: str) -> None:
-    shown = str(safe_text.body(replace(PLAIN, html=html), safe_text.web_address))
-    assert "".join(re.findall(r"<h(\d)>", shown)) == "".join(re.findall(r"</h(\d)>", shown)) == levels
+    body = str(safe_text.body(replace(PLAIN, html=html), safe_text.web_address))
+    assert "".join(re.findall(r"<h(\d)>", body)) == "".join(re.findall(r"</h(\d)>", body)) == levels
 
 
 def test_images_are_lazy_and_serialised_uniformly() -> None:
-    shown = str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" onerror="x" srcset="y 2x">'), safe_text.web_address))
-    assert 'src="https://a.example/news/p.jpg"' in shown
+    body = str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" onerror="x" srcset="y 2x">'), safe_text.web_address))
+    assert 'src="https://a.example/news/p.jpg"' in body
     assert (
         len({str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" alt="a" title="b">'), safe_text.web_address)) for _ in range(20)})
         == 1
     )
-    assert 'loading="lazy"' in shown
-    assert "srcset" not in shown
+    assert 'loading="lazy"' in body
+    assert "srcset" not in body
 
 
 def test_relative_links_without_base_url_are_dropped() -> None:

@@ -148,13 +148,13 @@ def test_desk_pages_of_hostile_store_have_no_active_content(hostile: httpx.Clien
 def test_control_characters_are_removed_from_pages(hostile: httpx.Client, walked_pages: dict[str, str]) -> None:
     """The characters come from crawled pages or from the URL (terminal escapes, NUL, surrogates)."""
     escape = "%1b[31m%00"
-    asked = [
+    paths = [
         f"/search?q=攻击{escape}",
         f"/search?q=攻击&site={escape}&category={escape}&topic={escape}",
         f"/latest?site={escape}",
         "/feed.json",
     ]
-    for path, text in (*walked_pages.items(), *((path, hostile.get(path).text) for path in asked)):
+    for path, text in (*walked_pages.items(), *((path, hostile.get(path).text) for path in paths)):
         found = CONTROL.search(text)
         assert found is None, (path, text[max(0, found.start() - 60) : found.end()])
 
@@ -214,12 +214,12 @@ def test_exports_of_hostile_store_are_passive(hostile: httpx.Client, folder: Pat
     """The stored HTML was not sanitised by a crawl: any program may fill a store."""
     with closing(open_store(f"sqlite:///{folder / 'hostile.db'}")) as store:
         stored = list(store.all_articles())
-    told = [hostile.get(f"/api/v1/articles/{one.id}").json()["html"] for one in stored]
+    sent = [hostile.get(f"/api/v1/articles/{one.id}").json()["html"] for one in stored]
     written = [plain(one)["html"] for one in stored]
     rows = [{"url": "https://h.example/", "title": one.title, "text": one.text, "html": one.html} for one in stored]
     again = [incoming(row, newsroom.NOW).item.html for row in rows]
-    assert len(told) == len(written) == len(HOSTILE_HTML)
-    for html in (*told, *written, *again, *map(page, stored)):
+    assert len(sent) == len(written) == len(HOSTILE_HTML)
+    for html in (*sent, *written, *again, *map(page, stored)):
         check_passive(f"<html><head></head><body>{html.partition('<body>')[2] or html}</body></html>", "html")
 
 

@@ -15,8 +15,8 @@ def choose(client: httpx.Client, path: str, script: str) -> str:
 
 def test_story_text_is_converted_but_not_urls(client: httpx.Client, ids: dict[str, str]) -> None:
     path = f"/story/{ids['bridge']}"
-    plain, told = choose(client, path, "original"), choose(client, path, "traditional")
-    page = lxml_html.document_fromstring(told)
+    plain, converted = choose(client, path, "original"), choose(client, path, "traditional")
+    page = lxml_html.document_fromstring(converted)
     assert page.xpath("string(//h1)") == "雲嶺峽谷步行觀景橋今日開放，首日八千張門票全部約滿"
     assert "橫跨雲嶺峽谷" in page.xpath("string(//div[@class='body'])")
     assert "清晨的雲嶺峽谷步行觀景橋" in page.xpath("string(//figcaption)")
@@ -35,12 +35,12 @@ def test_lists_and_search_hits_are_converted(client: httpx.Client) -> None:
     assert hits.xpath("//input[@id='query']/@value") == ["峡谷"]
 
 
-@pytest.mark.parametrize(("language", "shown"), [("ja", "国会"), ("zh", "國會"), (None, "國會")])
-def test_other_languages_are_not_converted(fresh: Store, serve, newsroom, language: str | None, shown: str) -> None:
+@pytest.mark.parametrize(("language", "expected"), [("ja", "国会"), ("zh", "國會"), (None, "國會")])
+def test_other_languages_are_not_converted(fresh: Store, serve, newsroom, language: str | None, expected: str) -> None:
     newsroom.write(fresh, newsroom.article("国会", "国会" * 60, language=language))
     page = lxml_html.document_fromstring(choose(serve(fresh), "/latest", "traditional"))
     [link] = page.xpath("//*[contains(@class, 'headline')]/a")
-    assert link.text == shown
+    assert link.text == expected
     assert link.get("lang") == ("ja" if language == "ja" else "zh-Hant")
 
 

@@ -118,8 +118,8 @@ def test_empty_result_suggests_a_successful_search(client: httpx.Client) -> None
 
 
 def test_feed_of_search_has_its_filters(client: httpx.Client) -> None:
-    for asked in ({"q": "的", "site": "南江日报"}, {"topic": "旅游", "since": "2026-05-20"}, {"kind": "article", "category": "财经"}):
-        page = page_of(client, **asked)
+    for filters in ({"q": "的", "site": "南江日报"}, {"topic": "旅游", "since": "2026-05-20"}, {"kind": "article", "category": "财经"}):
+        page = page_of(client, **filters)
         [feed] = page.xpath("//link[@type='application/feed+json']/@href")
         entries = client.get(feed).json()["items"]
         assert {entry["id"].removeprefix("urn:newsportal:") for entry in entries} == {
@@ -152,10 +152,10 @@ def test_sort_order_is_kept_by_the_form(client: httpx.Client) -> None:
 
 
 def test_form_keeps_every_filter(client: httpx.Client) -> None:
-    asked = {"topic": "旅游", "site": "南江日报", "category": "社会", "day": "2026-03-01", "when": "week"}
-    page = page_of(client, q="的", **asked)
+    filters = {"topic": "旅游", "site": "南江日报", "category": "社会", "day": "2026-03-01", "when": "week"}
+    page = page_of(client, q="的", **filters)
     sent = page.xpath("//form[@class='search-large']//input[@type='hidden']")
-    assert {one.get("name"): one.get("value") for one in sent} == asked
+    assert {one.get("name"): one.get("value") for one in sent} == filters
 
 
 def test_result_pages_do_not_overlap(fresh: Store, serve, newsroom, tmp_path: Path) -> None:

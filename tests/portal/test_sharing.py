@@ -43,11 +43,11 @@ def test_card_escapes_the_title(fresh: Store, serve, newsroom: ModuleType) -> No
 def test_oembed_of_a_story(client: httpx.Client, ids: dict[str, str]) -> None:
     page = lxml_html.document_fromstring(client.get(f"/story/{ids['bridge']}").content.decode())
     [address] = page.xpath("//link[@type='application/json+oembed']/@href")
-    told = client.get(address).json()
-    assert told["version"] == "1.0"
-    assert (told["type"], told["author_name"], told["width"]) == ("rich", "云岭晚报", 600)
-    quoted = lxml_html.fragment_fromstring(told["html"])
-    assert quoted.xpath(".//a/@href") == [f"{str(client.base_url).rstrip('/')}/story/{ids['bridge']}", told["author_url"]]
+    data = client.get(address).json()
+    assert data["version"] == "1.0"
+    assert (data["type"], data["author_name"], data["width"]) == ("rich", "云岭晚报", 600)
+    quoted = lxml_html.fragment_fromstring(data["html"])
+    assert quoted.xpath(".//a/@href") == [f"{str(client.base_url).rstrip('/')}/story/{ids['bridge']}", data["author_url"]]
 
 
 def test_oembed_of_other_urls_is_not_found(client: httpx.Client, ids: dict[str, str]) -> None:

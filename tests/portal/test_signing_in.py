@@ -52,10 +52,10 @@ def status(client: httpx.Client, path: str, secret: str) -> int:
 
 
 def test_sign_in_redirects_back_and_sign_out_ends_session(client: httpx.Client) -> None:
-    asked = client.get("/sources?state=failing")
-    assert asked.status_code == 303
-    assert asked.headers["location"] == "/login?next=%2Fsources%3Fstate%3Dfailing"
-    page = lxml_html.document_fromstring(client.get(asked.headers["location"]).text)
+    redirect = client.get("/sources?state=failing")
+    assert redirect.status_code == 303
+    assert redirect.headers["location"] == "/login?next=%2Fsources%3Fstate%3Dfailing"
+    page = lxml_html.document_fromstring(client.get(redirect.headers["location"]).text)
     answer = log_in(client, next=page.xpath("//form[@action='/login']//input[@name='next']/@value")[0])
     assert (answer.status_code, answer.headers["location"]) == (303, "/sources?state=failing")
     cookie = answer.headers["set-cookie"]

@@ -212,18 +212,18 @@ def test_source_of_every_kind_is_added(made: Any, path: Path) -> None:
 @pytest.mark.slow
 def test_editors_cannot_use_environment_variables_in_urls(made: Any, path: Path) -> None:
     editor, admin = made(), made("admin")
-    told = {"list": "feeds", "name": "坏", "url": "https://evil.example/?x=${DB_PASSWORD:-}", "verify_certificate": "yes"}
-    page = editor.post("/sources/write", data=told)
+    form = {"list": "feeds", "name": "坏", "url": "https://evil.example/?x=${DB_PASSWORD:-}", "verify_certificate": "yes"}
+    page = editor.post("/sources/write", data=form)
     assert page.status_code == 422
     assert "只有管理员" in page.text
     assert "evil" not in path.read_text("utf-8")
-    assert admin.post("/sources/write", data=told).status_code == 303
+    assert admin.post("/sources/write", data=form).status_code == 303
 
 
 def test_region_page_lists_followed_hub_pages(made: Any, newsroom: ModuleType) -> None:
     client = made()
-    asked = HubPage(1, 0.0, 0.0, newsroom.NOW.timestamp(), found=7)
-    hubs = {"https://c.example/news/a&b/": asked, "https://c.example/news/later/": HubPage(1, 0.0, 0.0)}
+    followed = HubPage(1, 0.0, 0.0, newsroom.NOW.timestamp(), found=7)
+    hubs = {"https://c.example/news/a&b/": followed, "https://c.example/news/later/": HubPage(1, 0.0, 0.0)}
     client.store.save_source_state(SourceState("region:丙网", hubs=hubs))
     page = client.get("/sources/region:丙网").text
     assert "跟踪 1 个频道页" in page
@@ -290,10 +290,10 @@ def test_file_editor_is_for_administrators_and_detects_conflicts(made: Any, path
     assert done.status_code == 200
     assert path.read_text("utf-8").strip() == TEXT.replace("晨报", "晚报").strip()
     assert "晚报" in admin.get("/").text, "the change applies at once"
-    (kept,) = versions(path)
-    shown = admin.get(f"/sources/versions/{kept.id}").text
+    (version,) = versions(path)
+    shown = admin.get(f"/sources/versions/{version.id}").text
     assert "# von Hand" in shown
-    assert "# von Hand" not in made().get(f"/sources/versions/{kept.id}").text, "the text may hold passwords"
+    assert "# von Hand" not in made().get(f"/sources/versions/{version.id}").text, "the text may hold passwords"
     assert admin.get("/sources/versions/..%2Fsources").status_code == 404
 
 
@@ -372,8 +372,8 @@ def test_changes_are_audited_without_secrets(made: Any, path: Path) -> None:
     client.post("/sources/feed:乙报/delete", data={"x": ""})
     client.post("/sources/feed:甲报/run", data={"x": ""})
     entries = client.accounts.trail.entries()  # type: ignore[attr-defined]
-    told = [(entry.action, entry.thing) for entry in entries]
-    assert told == [("source.run", "feed:甲报"), ("source.delete", "feed:乙报"), ("source.change", "feed:乙报")]
+    actions = [(entry.action, entry.thing) for entry in entries]
+    assert actions == [("source.run", "feed:甲报"), ("source.delete", "feed:乙报"), ("source.change", "feed:乙报")]
     assert "geheim" not in str(entries)
     assert "国际" in str(entries)
 

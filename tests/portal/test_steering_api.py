@@ -109,8 +109,8 @@ def test_model_is_trained_inspected_and_used(editor: httpx.Client, store: Store)
     assert seen["looked"] == version["held_out"]
     assert seen["wrong"] >= len(seen["shown"])
     assert all(one["true"] != one["given"] for one in seen["shown"])
-    told = editor.get("models/新闻/1/words", params={"label": "体育", "limit": 5}).json()
-    assert told[0]["weight"] >= told[-1]["weight"] > 0
+    data = editor.get("models/新闻/1/words", params={"label": "体育", "limit": 5}).json()
+    assert data[0]["weight"] >= data[-1]["weight"] > 0
     assert editor.get("models/新闻/1/words", params={"label": "无"}).json()["error"]["code"] == "no-label"
     for path in ("models/新闻/7/mistakes", "models/无/1/words?label=x", "corpora/无/labels"):
         assert editor.get(path).status_code == 404, path

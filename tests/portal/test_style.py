@@ -80,8 +80,8 @@ def test_scripts_write_no_markup_and_name_no_other_site(script: Path) -> None:
 
 def test_vendored_code_has_a_licence() -> None:
     for folder in (PORTAL / "static" / "vendor").iterdir():
-        said = (folder / "LICENSE").read_text("utf-8")
-        assert "MIT" in said or "BSD" in said
+        licence = (folder / "LICENSE").read_text("utf-8")
+        assert "MIT" in licence or "BSD" in licence
 
 
 @pytest.mark.parametrize("template", sorted((PORTAL / "templates").rglob("*.*")), ids=lambda path: path.name)

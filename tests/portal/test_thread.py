@@ -42,7 +42,7 @@ def test_thread_page_shows_floors(fresh: Store, portal: Callable[[], httpx.Clien
     id = write(fresh, post(1, images=picture), post(2), post(3), post(4), post(5, quoted="第 2 层的话", author="网友1"), whole=False)
     page = portal().get(f"/story/{id}")
     assert page.status_code == 200
-    for said in (
+    for text in (
         "换窗户花了多少钱",
         "楼主",
         "沙发",
@@ -56,9 +56,9 @@ def test_thread_page_shows_floors(fresh: Store, portal: Callable[[], httpx.Clien
         "还有内容没有读完",
         f'href="{URL}"',
     ):
-        assert said in page.text, said
-    for said in ("修修补补", "5 帖", "还有内容没有读完", f'href="{URL}"'):
-        assert said in page.text, said
+        assert text in page.text, text
+    for text in ("修修补补", "5 帖", "还有内容没有读完", f'href="{URL}"'):
+        assert text in page.text, text
     assert re.search(r"<blockquote><p>第 2 层的话</p></blockquote>\s*<p>第 5 层的话</p>", page.text)
     assert 'src="https://bbs.example/1.jpg"' in page.text
     assert "javascript:" not in page.text

@@ -42,8 +42,8 @@ def test_number_of_waiting_computations_is_limited(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ttl_cache, "MOST_WAITING", 2)
     may = threading.Event()
     soon: BackgroundCache[bool] = BackgroundCache(TtlCache(60, 10), 0.0)
-    asked = [soon.get(name, lambda: may.wait(600)) for name in "abc"]
+    results = [soon.get(name, lambda: may.wait(600)) for name in "abc"]
     may.set()
     soon.stop()
-    assert asked == [None, None, None]
+    assert results == [None, None, None]
     assert [soon._kept.cached(name) != [] for name in "abc"][2] is False

@@ -18,13 +18,13 @@ def test_manifest_has_required_fields_and_icons(client: httpx.Client) -> None:
     assert link.get("crossorigin") == "use-credentials"
     answer = client.get(link.get("href"))
     assert answer.headers["content-type"] == "application/manifest+json"
-    told = answer.json()
-    assert (told["start_url"], told["scope"], told["display"], told["lang"]) == ("/", "/", "standalone", "zh-CN")
-    for icon in told["icons"]:
+    data = answer.json()
+    assert (data["start_url"], data["scope"], data["display"], data["lang"]) == ("/", "/", "standalone", "zh-CN")
+    for icon in data["icons"]:
         drawn = Image.open(io.BytesIO(client.get(icon["src"]).content))
         assert icon["sizes"] == f"{drawn.width}x{drawn.height}"
         assert drawn.convert("RGBA").getpixel((0, 0))[3] == (255 if icon["purpose"] == "maskable" else 0)
-    assert "share_target" not in told
+    assert "share_target" not in data
 
 
 def test_share_target_is_for_editors(serve, fresh: Store) -> None:

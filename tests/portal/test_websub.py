@@ -195,8 +195,8 @@ def test_unrequested_confirmation_is_refused(hub: Hub, store: Store, client: Any
 def test_challenge_is_echoed_as_plain_text(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
     Subscriber(store, sources(tmp_path, str(client.base_url))).step()
-    asked = {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "<script>alert(1)</script>"}
-    answer = client.get("/websub/token-of-this-feed", params=asked)
+    params = {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "<script>alert(1)</script>"}
+    answer = client.get("/websub/token-of-this-feed", params=params)
     assert answer.headers["content-type"].startswith("text/plain")
     assert answer.headers["x-content-type-options"] == "nosniff"
 

@@ -35,8 +35,8 @@ def history(reader: str) -> list[View]:
 
 def test_recommendations_match_readers_taste() -> None:
     for reader, taste in (("r01", "sport"), ("r02", "culture")):
-        shown = model().recommend(history(reader), NOW, 6)
-        labels = [model().learnt.items[model().numbers[one.story]].labels[0] for one in shown]
+        recommended = model().recommend(history(reader), NOW, 6)
+        labels = [model().learnt.items[model().numbers[one.story]].labels[0] for one in recommended]
         assert labels.count(taste) >= 4, (reader, labels)
 
 
@@ -59,11 +59,11 @@ def test_share_of_seen_images_counts() -> None:
     sorts = {item.story: item.labels[0] for item in fitted.learnt.items}
     for first in range(100, 130):
         stories = [f"s{n:03}" for n in range(first, first + 6)]
-        shown = []
+        recommended = []
         for liked in ("sport", "culture"):
             history = [view("x", story, 200 + place, 8 if sorts[story] == liked else 1, 8) for place, story in enumerate(stories)]
-            shown.append([sorts[one.story] for one in fitted.recommend(history, NOW, 20)])
-        assert shown[0].count("sport") > shown[1].count("sport")
+            recommended.append([sorts[one.story] for one in fitted.recommend(history, NOW, 20)])
+        assert recommended[0].count("sport") > recommended[1].count("sport")
 
 
 def test_one_image_differs_from_all_images() -> None:
@@ -89,8 +89,8 @@ def test_paper_method_is_served_from_the_same_fit() -> None:
 def test_seen_excluded_and_future_stories_are_not_recommended() -> None:
     own = history("r01")
     first = model().recommend(own, NOW, 3)
-    shown = model().recommend(own, NOW, 50, without={first[0].story}, reader="r01")
-    names = [one.story for one in shown]
+    recommended = model().recommend(own, NOW, 50, without={first[0].story}, reader="r01")
+    names = [one.story for one in recommended]
     assert len(names) == len(set(names))
     assert not {one.story for one in own} & set(names)
     assert first[0].story not in names
@@ -99,18 +99,18 @@ def test_seen_excluded_and_future_stories_are_not_recommended() -> None:
 
 def test_because_is_a_story_of_the_readers_history() -> None:
     own = history("r01")
-    shown = model().recommend(own, NOW, 20, reader="r01")
-    assert {one.by for one in shown} <= {"neighbours", "content", "popular", "fresh", "explore"}
-    assert any(one.because for one in shown)
-    assert all(one.because in {seen.story for seen in own} for one in shown if one.because)
+    recommended = model().recommend(own, NOW, 20, reader="r01")
+    assert {one.by for one in recommended} <= {"neighbours", "content", "popular", "fresh", "explore"}
+    assert any(one.because for one in recommended)
+    assert all(one.because in {seen.story for seen in own} for one in recommended if one.because)
 
 
 def test_new_readers_get_recent_stories_of_several_topics() -> None:
-    shown = model().recommend((), NOW, 10)
-    assert len(shown) == 10
-    labels = Counter(model().learnt.items[model().numbers[one.story]].labels[0] for one in shown)
+    recommended = model().recommend((), NOW, 10)
+    assert len(recommended) == 10
+    labels = Counter(model().learnt.items[model().numbers[one.story]].labels[0] for one in recommended)
     assert min(labels["sport"], labels["culture"]) >= 2
-    assert all((NOW - model().learnt.items[model().numbers[one.story]].published).days < 4 for one in shown)
+    assert all((NOW - model().learnt.items[model().numbers[one.story]].published).days < 4 for one in recommended)
 
 
 def test_order_of_history_does_not_matter() -> None:
@@ -131,8 +131,8 @@ def test_similar_stories_are_recommended_once() -> None:
     made = log()
     twins = [*made.items, Item("twin", at(24 * 8.9), tuple("甲乙丙"), ("sport",)), Item("twin2", at(24 * 8.9), tuple("甲乙丙"), ("sport",))]
     views = [*made.views, *(view(f"r{n:02}", name, 24 * 8.95) for n in range(20, 50) for name in ("twin", "twin2"))]
-    shown = [one.story for one in best.fit(Log(views, twins), NOW).recommend((), NOW, 15)]
-    assert len({"twin", "twin2"} & set(shown)) == 1
+    recommended = [one.story for one in best.fit(Log(views, twins), NOW).recommend((), NOW, 15)]
+    assert len({"twin", "twin2"} & set(recommended)) == 1
 
 
 def test_model_round_trip() -> None:

@@ -54,8 +54,8 @@ def test_seen_stories_are_targets_only_for_repeated_views() -> None:
     views = [view("r", story, hour) for story, hour in (("a", 1), ("a", 2), ("b", 10), ("a", 10.1), ("c", 10.2))]
     made = Log(views, [Item(name, at(0)) for name in "abc"])
     cut = at(5).timestamp() / 3600
-    asked = {kind: [question.targets for question in ranking.split(made, kind, cut, np.inf).questions] for kind in (NEXT, AGAIN)}
-    assert asked == {NEXT: [{"c"}], AGAIN: [{"a"}, {"c"}]}
+    targets = {kind: [question.targets for question in ranking.split(made, kind, cut, np.inf).questions] for kind in (NEXT, AGAIN)}
+    assert targets == {NEXT: [{"c"}], AGAIN: [{"a"}, {"c"}]}
 
 
 def test_variety_does_not_raise_unlikely_stories() -> None:

@@ -57,8 +57,8 @@ def test_scores_reach_their_floors_and_beat_others(
     splits: Callable[[str], Sequence[Split]], name: str, cut: int, figure: str, floor: float, beaten: str, by: float
 ) -> None:
     split = splits(name)[cut]
-    asked = split.questions[:: QUESTION_STEP if name == "rsc15" else 1]
-    ours, theirs = (getattr(ranking.measure(METHODS[method](split.training, split.cut), asked), figure) for method in ("best", beaten))
+    questions = split.questions[:: QUESTION_STEP if name == "rsc15" else 1]
+    ours, theirs = (getattr(ranking.measure(METHODS[method](split.training, split.cut), questions), figure) for method in ("best", beaten))
     assert ours >= floor
     assert ours >= theirs + by
 

@@ -55,11 +55,11 @@ def test_prediction_of_formula_3() -> None:
     log = columns(Log([view("p", "a", 1, 9, 10), view("p", "b", 1, 1, 10), view("q", "a", 1, 7, 10), view("q", "c", 1, 9, 10)], ITEMS))
     model = user_neighbours(log, alpha=0.5)
     now = hours(at(5))
-    told = model.predict(np.array([0]), np.array([0.3]), now)
+    predicted = model.predict(np.array([0]), np.array([0.3]), now)
     w = exp(-5.6) * 5.6**5 / factorial(5)
-    assert told[1] == pytest.approx((0.3 + 0.5 * (-0.4 - 0.0)) * w)
-    assert told[2] == pytest.approx((0.3 + 0.5 * (0.4 - 0.3)) * w)
-    assert told[3] == pytest.approx(0.3 * w)
+    assert predicted[1] == pytest.approx((0.3 + 0.5 * (-0.4 - 0.0)) * w)
+    assert predicted[2] == pytest.approx((0.3 + 0.5 * (0.4 - 0.3)) * w)
+    assert predicted[3] == pytest.approx(0.3 * w)
 
 
 def test_similarity_is_the_cosine_over_shared_stories() -> None:
@@ -77,11 +77,11 @@ def test_popularity_decays_with_half_life() -> None:
 def test_pair_sums_by_position() -> None:
     log = clicks()
     sums = neighbours.pair_sums(log)
-    told = {(int(i), int(j)): (c, w, s) for i, j, c, w, s in zip(sums.first, sums.second, sums.joint, sums.pairs, sums.after, strict=True)}
-    assert told[0, 2] == pytest.approx((1 / 3 + 1 / 2, 2, 1 / 2 + 1))
-    assert told[2, 0] == pytest.approx((1 / 3 + 1 / 2, 2, 0))
-    assert told[0, 1] == pytest.approx((1 / 3, 1, 1))
-    assert len(told) == 6
+    found = {(int(i), int(j)): (c, w, s) for i, j, c, w, s in zip(sums.first, sums.second, sums.joint, sums.pairs, sums.after, strict=True)}
+    assert found[0, 2] == pytest.approx((1 / 3 + 1 / 2, 2, 1 / 2 + 1))
+    assert found[2, 0] == pytest.approx((1 / 3 + 1 / 2, 2, 0))
+    assert found[0, 1] == pytest.approx((1 / 3, 1, 1))
+    assert len(found) == 6
 
 
 def test_joint_views_and_successors() -> None:
@@ -122,5 +122,5 @@ def test_label_preferences_are_smoothed_shares() -> None:
     matrix = signals.label_matrix([Item("a", DAWN, (), ("x",)), Item("b", DAWN, (), ("y",))], ("x", "y"))
     base = signals.base_shares(matrix, np.array([3.0, 1.0]))
     assert base.tolist() == pytest.approx([4 / 6, 2 / 6])
-    told = signals.label_likings(matrix[[1, 1]].T @ np.ones(2), base, 2)
-    assert told[1] == pytest.approx(log((2 + 5 / 3) / 7 / (1 / 3)))
+    likings = signals.label_likings(matrix[[1, 1]].T @ np.ones(2), base, 2)
+    assert likings[1] == pytest.approx(log((2 + 5 / 3) / 7 / (1 / 3)))

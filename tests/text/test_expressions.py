@@ -44,7 +44,7 @@ def test_backtracking_expressions_take_linear_time(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "expected"),
     [
         ("(", "missing"),
         ("[z-a]", "range"),
@@ -60,8 +60,8 @@ def test_backtracking_expressions_take_linear_time(expression: str) -> None:
         ("a\ud800", "surrogates"),
     ],
 )
-def test_invalid_expression_error_has_a_remedy(expression: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_expression_error_has_a_remedy(expression: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         compile_expression(expression)
 
 

@@ -30,8 +30,8 @@ def test_other_scripts_are_unchanged() -> None:
 
 def test_markup_is_unchanged() -> None:
     html = '<p>国家<a href="https://a.example/国家?a=1&amp;b=后>前" title="国">发展 &lt;国&gt;</a><br>后天</p>'
-    told = convert_html(html, "traditional")
-    assert told == '<p>國家<a href="https://a.example/国家?a=1&amp;b=后>前" title="国">發展 &lt;國&gt;</a><br>後天</p>'
+    converted = convert_html(html, "traditional")
+    assert converted == '<p>國家<a href="https://a.example/国家?a=1&amp;b=后>前" title="国">發展 &lt;國&gt;</a><br>後天</p>'
     assert convert_html("裡<mark>國家</mark>發展", "simplified") == "里<mark>国家</mark>发展"
     assert convert_html("a < b 国", "traditional") == "a < b 國"
 

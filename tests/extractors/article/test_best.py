@@ -86,9 +86,9 @@ def test_json_ld_article_is_used_when_page_is_empty() -> None:
 
 
 def test_link_fills_missing_title_and_date() -> None:
-    said = datetime(2024, 3, 4, 1, 2, tzinfo=UTC)
-    found = read(f"<div>{PARAGRAPHS}</div>", Link(URL, "feed:x", title=TITLE, published=said), head="")
-    assert (found.title, found.published) == (TITLE, said)
+    published = datetime(2024, 3, 4, 1, 2, tzinfo=UTC)
+    found = read(f"<div>{PARAGRAPHS}</div>", Link(URL, "feed:x", title=TITLE, published=published), head="")
+    assert (found.title, found.published) == (TITLE, published)
 
 
 def test_images_of_body_have_real_urls() -> None:

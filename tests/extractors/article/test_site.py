@@ -161,8 +161,8 @@ def test_memory_is_bounded() -> None:
 def test_hashes_are_equal_in_every_process() -> None:
     """The builtin ``hash()`` is salted per process; stored hashes must not be."""
     code = "from newsportal.extractors.article.site import _hashes; print(_hashes(['本网声明']))"
-    said = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
-    assert len(said) == 1
+    outputs = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
+    assert len(outputs) == 1
 
 
 def test_concurrent_learning_and_lookup() -> None:

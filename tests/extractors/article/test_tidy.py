@@ -71,8 +71,8 @@ def test_table_row_keeps_its_table() -> None:
 
 
 def test_preformatted_lines_are_kept() -> None:
-    kept = lines(sanitised(body_of(f"<pre>甲\n{AD}\n乙</pre>")))
-    assert [line for line in kept if AD not in line] == ["甲", "乙"]
+    found = lines(sanitised(body_of(f"<pre>甲\n{AD}\n乙</pre>")))
+    assert [line for line in found if AD not in line] == ["甲", "乙"]
 
 
 def test_images_keep_their_captions() -> None:

@@ -46,9 +46,9 @@ def urls(found: sitemap.Sitemap) -> list[str]:
 
 
 def refusal_reason(text: str | bytes) -> str:
-    with pytest.raises(NotApplicable) as told:
+    with pytest.raises(NotApplicable) as error:
         parse(text)
-    return told.value.reason
+    return error.value.reason
 
 
 def test_news_sitemap_entry_fields() -> None:

@@ -72,19 +72,19 @@ def test_additions_in_and_around_headline(body: str, expected: str) -> None:
 
 
 def test_heading_may_differ_from_title_element() -> None:
-    said = "The 7 Biggest Diet Trends in 2025, According to Nutritionists"
-    body = f"<h1>{said}</h1><h2>What are diet trends?</h2>"
-    assert read(body, "7 Major Diet Trends for 2025, According to Nutritionists - Harbour News") == said
+    headline = "The 7 Biggest Diet Trends in 2025, According to Nutritionists"
+    body = f"<h1>{headline}</h1><h2>What are diet trends?</h2>"
+    assert read(body, "7 Major Diet Trends for 2025, According to Nutritionists - Harbour News") == headline
     assert read("<h1>About our summer camp</h1>", "Ten quick recipes for Monday - Harbour News") == "Ten quick recipes for Monday"
-    declared = f'<script type="application/ld+json">{{"@type": "Article", "headline": "{said}"}}</script>'
-    assert read(body, "Read this first", f'<meta property=og:title content="Trends of the year">{declared}') == said
+    declared = f'<script type="application/ld+json">{{"@type": "Article", "headline": "{headline}"}}</script>'
+    assert read(body, "Read this first", f'<meta property=og:title content="Trends of the year">{declared}') == headline
 
 
 def test_section_before_declared_headline_is_removed() -> None:
-    said = "The harbour keeps its seven oldest cranes"
-    head = f'<meta property=og:title content="Old town: {said}">'
-    head += f'<script type="application/ld+json">{{"@type": "Article", "headline": "Quarrel at the pier - {said}"}}</script>'
-    assert read(f"<h1><i>Quarrel at the pier - </i><b>{said}</b></h1>", f"Old town: {said} - News - Harbour", head) == said
+    headline = "The harbour keeps its seven oldest cranes"
+    head = f'<meta property=og:title content="Old town: {headline}">'
+    head += f'<script type="application/ld+json">{{"@type": "Article", "headline": "Quarrel at the pier - {headline}"}}</script>'
+    assert read(f"<h1><i>Quarrel at the pier - </i><b>{headline}</b></h1>", f"Old town: {headline} - News - Harbour", head) == headline
 
 
 def test_host_name_and_anchor_mark_are_removed() -> None:

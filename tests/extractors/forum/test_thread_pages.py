@@ -28,9 +28,9 @@ FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
 )
 def test_deletion_notice_is_not_a_post(said: str) -> None:
     notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{said}</p></div>{FOOT}", REQUESTED_URL)
-    with pytest.raises(NotApplicable) as why:
+    with pytest.raises(NotApplicable) as error:
         read_page(notice, poster("best"), NOW, alone=True)
-    assert why.value.reason == "gone"
+    assert error.value.reason == "gone"
 
 
 def test_post_about_deletion_is_kept() -> None:
@@ -52,9 +52,9 @@ def test_post_about_deletion_is_kept() -> None:
     ],
 )
 def test_redirected_thread_url_has_no_posts(url: str, reason: str) -> None:
-    with pytest.raises(NotApplicable) as why:
+    with pytest.raises(NotApplicable) as error:
         read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, asked=REQUESTED_URL)
-    assert why.value.reason == reason
+    assert error.value.reason == reason
 
 
 def test_thread_under_alternative_url_is_read() -> None:

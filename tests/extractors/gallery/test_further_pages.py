@@ -170,8 +170,8 @@ def test_open_pages_end_at_max_pages() -> None:
 
 
 def test_failed_pages_count_towards_max_pages() -> None:
-    asked = [page_url(at) for at in range(2, MAX_PAGES + 1)]
-    assert further(GalleryPage(URL, next=page_url(900)), asked, None, ()) == ()
+    requested = [page_url(at) for at in range(2, MAX_PAGES + 1)]
+    assert further(GalleryPage(URL, next=page_url(900)), requested, None, ()) == ()
 
 
 def test_no_further_pages_after_max_pictures() -> None:

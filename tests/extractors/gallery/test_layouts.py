@@ -119,9 +119,9 @@ def test_advertisement_does_not_shift_captions() -> None:
     ],
 )  # fmt: skip
 def test_non_story_pages_are_refused(html: str, reason: str) -> None:
-    with pytest.raises(NotApplicable) as why:
+    with pytest.raises(NotApplicable) as error:
         story(html)
-    assert why.value.reason == reason
+    assert error.value.reason == reason
 
 
 def test_front_page_is_an_index() -> None:

@@ -30,9 +30,9 @@ def turned(way: int) -> Image.Exif:
 
 
 def refusal_reason(data: bytes, **options: Any) -> str:
-    with pytest.raises(NotApplicable) as why:
+    with pytest.raises(NotApplicable) as error:
         look(data, **options)
-    return why.value.reason
+    return error.value.reason
 
 
 def size_or_reason(data: bytes) -> tuple[int, int] | str:

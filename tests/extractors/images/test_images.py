@@ -85,8 +85,8 @@ def test_images_are_unique_and_in_page_order() -> None:
 
 def test_metadata_image_is_a_fallback() -> None:
     assert read("", '<meta property="og:image" content="/lead.jpg">')[0].url == "https://news.example/lead.jpg"
-    told = '<script type="application/ld+json">{"@type":"NewsArticle","image":[{"@type":"ImageObject","url":"/lead.jpg"}]}</script>'
-    assert read("", told)[0].url == "https://news.example/lead.jpg"
+    script = '<script type="application/ld+json">{"@type":"NewsArticle","image":[{"@type":"ImageObject","url":"/lead.jpg"}]}</script>'
+    assert read("", script)[0].url == "https://news.example/lead.jpg"
     assert read("", '<meta property="og:image" content="/logo.png">') == ()
 
 

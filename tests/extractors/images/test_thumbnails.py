@@ -45,9 +45,9 @@ def test_rotation_is_applied_and_metadata_removed() -> None:
     made = rewritten(data, THUMB_SIDE)
     assert (made.width, made.height) == (240, 480)
     assert b"geheim" not in made.body
-    with Image.open(BytesIO(made.body)) as shown:
-        assert not shown.getexif()
-        assert set(shown.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density", "progressive", "progression"}
+    with Image.open(BytesIO(made.body)) as image:
+        assert not image.getexif()
+        assert set(image.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density", "progressive", "progression"}
 
 
 def test_data_appended_to_image_is_removed() -> None:
@@ -64,9 +64,9 @@ def test_transparency_is_kept() -> None:
     picture.putalpha(Image.linear_gradient("L").resize((300, 200)))
     made = rewritten(saved(picture, "PNG"), THUMB_SIDE)
     assert made.type == "image/webp"
-    with Image.open(BytesIO(made.body)) as shown:
-        assert shown.mode == "RGBA"
-        assert shown.getpixel((150, 5))[3] < 40  # type: ignore[index]
+    with Image.open(BytesIO(made.body)) as image:
+        assert image.mode == "RGBA"
+        assert image.getpixel((150, 5))[3] < 40  # type: ignore[index]
     palette = saved(Image.new("P", (300, 200), 3), "GIF", transparency=3)
     assert rewritten(palette, THUMB_SIDE).type == "image/webp"
 
@@ -97,9 +97,9 @@ def test_bombs_are_refused_before_decoding() -> None:
         (b"<svg onload=alert(1)>", "svg"),
         (b"%!PS-Adobe-3.0 EPSF-3.0\n(id) system", "not-a-picture"),
     ):
-        with pytest.raises(NotApplicable) as why:
+        with pytest.raises(NotApplicable) as error:
             rewritten(data, THUMB_SIDE)
-        assert why.value.reason == reason
+        assert error.value.reason == reason
 
 
 @pytest.mark.slow
@@ -117,6 +117,6 @@ def test_decoded_size_is_checked_when_header_differs() -> None:
 def test_first_frame_of_animation_is_used() -> None:
     frames = [Image.new("RGB", (300, 200), colour) for colour in ("red", "blue", "green")]
     data = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
-    with Image.open(BytesIO(rewritten(data, THUMB_SIDE).body)) as shown:
-        red, _, blue = shown.convert("RGB").getpixel((100, 100))  # type: ignore[misc]
+    with Image.open(BytesIO(rewritten(data, THUMB_SIDE).body)) as image:
+        red, _, blue = image.convert("RGB").getpixel((100, 100))  # type: ignore[misc]
     assert red > 200 > 60 > blue

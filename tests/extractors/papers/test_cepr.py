@@ -38,9 +38,9 @@ def test_text_nodes_in_order_with_their_paths() -> None:
 def test_path_distance_counts_tags(first: str, second: str, distance: int) -> None:
     paths = cepr.Paths()
     ends = []
-    for way in (first, second):
+    for tags in (first, second):
         path = 0
-        for tag in way.split():
+        for tag in tags.split():
             path = paths.below(path, tag)
         ends.append(path)
     assert paths.distance(*ends) == paths.distance(*reversed(ends)) == distance

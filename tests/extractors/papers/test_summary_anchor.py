@@ -95,9 +95,9 @@ def test_anchor_of_summary() -> None:
     ],
 )
 def test_refusal_reasons(html: str, summary: str | None, reason: str) -> None:
-    with pytest.raises(NotApplicable) as why:
+    with pytest.raises(NotApplicable) as error:
         read(html, summary)
-    assert why.value.reason == reason
+    assert error.value.reason == reason
 
 
 def test_title_of_link_is_used() -> None:

@@ -130,9 +130,9 @@ def test_url_is_split_into_host_directory_and_leaf(url: str, expected: Address |
     ("html", "url", "reason"), [("<p>x", "about:blank", "no-url"), ("<p>x", SITE, "waits-for-sibling"), ("", SITE, "waits-for-sibling")]
 )
 def test_refusal_reasons(html: str, url: str, reason: str) -> None:
-    with pytest.raises(NotApplicable) as why:
+    with pytest.raises(NotApplicable) as error:
         UrlTree()(dom.from_text(html, url), None, NOW)
-    assert why.value.reason == reason
+    assert error.value.reason == reason
 
 
 def test_library_size_is_bounded() -> None:
