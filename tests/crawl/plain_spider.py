@@ -1,6 +1,6 @@
-"""A spider that knows nothing of this house, for the scheduler's tests: ``python plain_spider.py URL SETTINGS-AS-JSON [KIND]``.
+"""A plain Scrapy spider for the scheduler's tests: ``python plain_spider.py URL SETTINGS-AS-JSON [KIND]``.
 
-It reads a made-up site of numbered pages, each of which links the next ones, and writes a line for every page it has read.
+It reads a made-up site of numbered pages that link to further ones, and prints a line for every page.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ SETTINGS = {
     "LOG_LEVEL": "WARNING",
     "DOWNLOAD_DELAY_JITTER": 0.0,
 }
-"""What a project sets to use the frontier; the README of the frontier names these."""
+"""The settings of a project that uses the frontier, as in the frontier's README."""
 
 
 class Reading:
-    """What every kind does with a page."""
+    """Callbacks of both kinds of spider."""
 
     def parse(self, response: Any, depth: int = 0) -> Iterator[Any]:
         print(f"read {response.url}", flush=True)
         for href in response.css("a::attr(href)").getall():
             yield response.follow(href, self.parse, errback=self.failed, cb_kwargs={"depth": depth + 1})
         if response.css(".local"):
-            token = object()  # nobody can write this down: the request stays in the process
+            token = object()  # not serialisable: the request stays in the process
             yield response.follow("/local", lambda found: print(f"read {found.url} {token is not None}", flush=True), dont_filter=True)
 
     def failed(self, failure: Any) -> Iterator[Any]:

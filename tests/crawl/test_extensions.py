@@ -1,4 +1,4 @@
-"""The report of a spider that stays is one of a day; the days add up."""
+"""A continuous crawl has one report per day, and the days add up."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def report_of(tmp_path: Path) -> Callable[..., RunReport]:
 
 
 async def days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two links, of which one is stored; then a day ends while the other is saved, and a third link comes."""
+    """Find two links and store one; then end a day while the other is being saved, and find a third link."""
     await report.opened(Plain())
     await report.tracker.filter_new(LINKS[:2], SPIDER, ask)
     await report.tracker.settle(LINKS[0], "stored")
@@ -61,7 +61,7 @@ def kept(report: RunReport) -> list[Run]:
     return sorted(report.tracker.store.runs(limit=100), key=lambda run: run.started)
 
 
-def test_a_spider_that_stays_reports_day_by_day(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continuous_crawl_reports_day_by_day(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extensions, "SAVE_EVERY", 0.02)
     report = report_of(NEWSPORTAL_STANDING=True)
     asyncio.run(asyncio.wait_for(days(report, monkeypatch), 600))
@@ -73,7 +73,7 @@ def test_a_spider_that_stays_reports_day_by_day(report_of: Callable[..., RunRepo
     assert runs[-1].total.left == 1, "the third link"
 
 
-def test_any_other_crawl_has_one_report(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_crawls_have_one_report(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extensions, "DAY", timedelta(seconds=-1))
     report = report_of()
 

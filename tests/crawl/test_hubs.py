@@ -1,4 +1,4 @@
-"""Feeds that name a hub are remembered once, with a callback and a secret of their own."""
+"""Feeds that name a WebSub hub are stored once, each with its own callback token and secret."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def offer(tracker: LinkTracker, hub: str | None = HUB, topic: str | None = None,
     asyncio.run(note_hub(tracker, "feed:甲", Response(FEED, headers=headers), hub, topic))
 
 
-def test_hub_and_topic_are_remembered_and_stay(public: LinkTracker) -> None:
+def test_hub_and_topic_are_stored_and_updated(public: LinkTracker) -> None:
     offer(public, topic="https://a.example/self")
     found = public.store.subscriptions.of("feed:甲")
     assert found is not None
@@ -39,7 +39,7 @@ def test_hub_and_topic_are_remembered_and_stay(public: LinkTracker) -> None:
     assert (moved.hub, moved.topic, moved.token) == ("https://other.example/", FEED, found.token)
 
 
-def test_the_header_goes_before_the_feed(public: LinkTracker) -> None:
+def test_link_header_has_priority_over_the_feed(public: LinkTracker) -> None:
     offer(public, Link='<https://header.example/>; rel="hub"')
     found = public.store.subscriptions.of("feed:甲")
     assert found is not None
@@ -47,18 +47,18 @@ def test_the_header_goes_before_the_feed(public: LinkTracker) -> None:
 
 
 @pytest.mark.parametrize("hub", [None, "javascript:alert(1)", "ftp://hub.example/", "https://hub.example/\ud800"])
-def test_what_is_no_hub_is_not_remembered(public: LinkTracker, hub: str | None) -> None:
+def test_invalid_hub_is_ignored(public: LinkTracker, hub: str | None) -> None:
     offer(public, hub=hub)
     assert public.store.subscriptions.all() == []
 
 
 @pytest.mark.parametrize("topic", ["/feed", "https://a.example/\ud800", "https://a.example/\x00"])
-def test_a_topic_that_no_hub_can_be_told_is_not_remembered(public: LinkTracker, topic: str) -> None:
+def test_invalid_topic_is_ignored(public: LinkTracker, topic: str) -> None:
     offer(public, topic=topic)
     assert public.store.subscriptions.all() == []
 
 
-def test_a_portal_without_a_public_address_remembers_none(tracker: LinkTracker) -> None:
+def test_portal_without_public_url_stores_no_hub(tracker: LinkTracker) -> None:
     tracker.sources = tracker.sources.model_copy(update={"portal": tracker.sources.portal.model_copy(update={"url": None})})
     offer(tracker)
     assert tracker.store.subscriptions.all() == []

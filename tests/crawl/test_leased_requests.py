@@ -1,4 +1,4 @@
-"""Whose turn it is: hosts keep their pace, a slow one never stands in the way of the others."""
+"""Order of requests: each host keeps its pace, and a slow host never blocks the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from newsportal.crawl.host_locks import Entry, Host, HostQueues
 
 
 class Places:
-    """``most`` requests of a host under way, ``pace`` seconds apart."""
+    """At most ``most`` requests of a host in progress, ``pace`` seconds apart."""
 
     def __init__(self, most: int = 2, pace: float = 1.0) -> None:
         self.most, self.pace = most, pace
@@ -28,7 +28,7 @@ class Places:
         return found
 
 
-def test_hosts_take_turns_and_each_keeps_its_pace() -> None:
+def test_hosts_alternate_at_their_own_pace() -> None:
     places = Places()
     for host in ("a", "b"):
         places.add(host, "1", "2")
@@ -40,7 +40,7 @@ def test_hosts_take_turns_and_each_keeps_its_pace() -> None:
     assert places.hand.waiting == 0
 
 
-def test_only_what_is_held_is_asked_and_not_before_its_time() -> None:
+def test_only_held_hosts_are_requested_at_their_time() -> None:
     places = Places()
     places.add("a", "1")
     assert places.taken(9.0) == []
@@ -50,7 +50,7 @@ def test_only_what_is_held_is_asked_and_not_before_its_time() -> None:
     assert places.taken(10.0) == ["a/1"]
 
 
-def test_a_host_that_does_not_answer_leaves_the_places_to_others() -> None:
+def test_slow_host_leaves_slots_to_others() -> None:
     places = Places(pace=0.0)
     places.add("slow", *"12345")
     places.add("quick", *"12345")
@@ -63,7 +63,7 @@ def test_a_host_that_does_not_answer_leaves_the_places_to_others() -> None:
     assert places.taken(2.0) == ["slow/3", "slow/4"]
 
 
-def test_the_higher_priority_goes_first_then_who_came_first() -> None:
+def test_order_is_by_priority_then_arrival() -> None:
     places = Places(pace=0.0, most=9)
     places.add("a", "1", "2")
     places.add("a", "list", priority=10)
@@ -72,7 +72,7 @@ def test_the_higher_priority_goes_first_then_who_came_first() -> None:
     assert places.taken(0.0) == ["a/list", "a/1", "a/2", "a/retry"]
 
 
-def test_a_host_that_rests_is_asked_afterwards_and_others_meanwhile() -> None:
+def test_paused_host_is_requested_later() -> None:
     places = Places()
     for host in ("a", "b"):
         places.add(host, "1")
@@ -83,7 +83,7 @@ def test_a_host_that_rests_is_asked_afterwards_and_others_meanwhile() -> None:
     assert places.taken(30.0) == ["a/1"]
 
 
-def test_what_is_taken_out_is_not_handed_out() -> None:
+def test_removed_entries_are_not_sent() -> None:
     places = Places(pace=0.0, most=9)
     places.add("a", "1", "2", "3")
     places.hand.hold("a", 0.0)
@@ -92,7 +92,7 @@ def test_what_is_taken_out_is_not_handed_out() -> None:
     assert places.hand.waiting == 0
 
 
-def test_what_nobody_waits_for_is_handed_out_at_once() -> None:
+def test_hurried_entries_are_sent_at_once() -> None:
     places = Places()
     places.add("a", "1")
     places.hand.hurry(places.hand.out_of("a", lambda _: True))
@@ -101,7 +101,7 @@ def test_what_nobody_waits_for_is_handed_out_at_once() -> None:
     assert places.hand.waiting == 0
 
 
-def test_a_host_that_is_let_go_is_forgotten_unless_something_waits_for_it() -> None:
+def test_released_host_is_forgotten_unless_entries_wait() -> None:
     places = Places()
     places.hand.hold("a", 0.0)
     places.add("b", "1")

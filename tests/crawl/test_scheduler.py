@@ -1,4 +1,4 @@
-"""The scheduler under spiders that know nothing of this house: real crawls in real processes, over disk and over a real Redis."""
+"""The scheduler with plain Scrapy spiders: real crawls in real processes, on disk and with a real Redis."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def site() -> Iterator[NumberedSite]:
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Iterator[Callable[..., Started]]:
-    """Start a crawl in a folder of the test's own; those that run at the end are killed."""
+    """Start a crawl in the test's folder; those still running at the end are killed."""
     begun: list[Started] = []
 
     def begin(url: str, *kind: str, **settings: Any) -> Started:
@@ -50,7 +50,7 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., Started]]:
 
 
 def end(process: Started) -> tuple[Counter[str], str]:
-    """What a crawl that ends well has said, and its log."""
+    """Wait for a crawl that must succeed; return the lines it printed, and its log."""
     said, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, log[-3000:]
     assert "Traceback" not in log, log[-3000:]
@@ -64,14 +64,14 @@ def until(reached: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_every_page_is_read_once_the_local_one_too(site: NumberedSite, begin: Any) -> None:
+def test_every_page_is_read_once_including_local_requests(site: NumberedSite, begin: Any) -> None:
     said, _ = end(begin(site.url()))
     assert said == Counter({f"read {site.url(f'/{n}')}": 1 for n in range(PAGES)} | {f"read {site.url('/local')} True": 1})
     again, _ = end(begin(site.url()))
     assert set(again) == {f"read {site.url('/0')}"}, "start URLs are never filtered, what they link was seen"
 
 
-def test_killed_again_and_again_it_loses_no_page(site: NumberedSite, begin: Any) -> None:
+def test_repeatedly_killed_crawl_loses_no_page(site: NumberedSite, begin: Any) -> None:
     read = 0
     for goal in (20, 70, 120):
         with site.holding(len(site.asked) + goal):
@@ -86,7 +86,7 @@ def test_killed_again_and_again_it_loses_no_page(site: NumberedSite, begin: Any)
     assert sum(counts.values()) - len(counts) <= 3 * 32 + 4, "only what was in flight is asked for twice"
 
 
-def test_an_errback_may_ask_again_and_a_retry_keeps_its_lease(site: NumberedSite, begin: Any) -> None:
+def test_errback_requests_and_retries_keep_the_lease(site: NumberedSite, begin: Any) -> None:
     site.answers |= {"/7": (404, {}), "/8": (503, {})}
     said, _ = end(begin(site.url()))
     assert said[f"failed {site.url('/7')}"] == 1
@@ -94,8 +94,8 @@ def test_an_errback_may_ask_again_and_a_retry_keeps_its_lease(site: NumberedSite
     assert site.counts()["/8"] == 2
 
 
-def test_a_host_that_asks_to_wait_is_left_alone(site: NumberedSite, begin: Any) -> None:
-    """Whatever else was meant for it; a crawl waits for some seconds, and not for a day."""
+def test_host_with_retry_after_is_left_alone(site: NumberedSite, begin: Any) -> None:
+    """All its requests wait; a crawl waits for some seconds, but not for a day."""
     site.answers["/0"] = (429, {"Retry-After": "3"})
     end(begin(site.url(), RETRY_ENABLED=True))
     moments = [moment for _, _, moment in site.asked]
@@ -107,7 +107,7 @@ def test_a_host_that_asks_to_wait_is_left_alone(site: NumberedSite, begin: Any) 
 
 
 def test_processes_share_the_pace_of_a_host(site: NumberedSite, begin: Any) -> None:
-    """Without sharing they would take half as long. A busy machine makes it longer, never shorter."""
+    """Without sharing they would take half as long. Load can only make it longer."""
     began = time.monotonic()
     crawls = [begin(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
     until(lambda: len(site.asked) >= 100)
@@ -120,7 +120,7 @@ def test_processes_share_the_pace_of_a_host(site: NumberedSite, begin: Any) -> N
 
 
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])
-def test_what_is_pushed_into_redis_is_picked_up(site: NumberedSite, begin: Any, redis_server: Any, kind: str) -> None:
+def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, begin: Any, redis_server: Any, kind: str) -> None:
     told = {} if kind == "list" else {f"REDIS_START_URLS_AS_{kind.upper()}": True}
     crawl = begin("-", "fed", REDIS_URL=redis_server.url, NEWSPORTAL_STANDING=True, **told)
     values = [site.url("/150"), json.dumps({"url": site.url("/151"), "meta": {"job": 1}})]
@@ -136,7 +136,7 @@ def test_what_is_pushed_into_redis_is_picked_up(site: NumberedSite, begin: Any, 
 
 
 @pytest.mark.parametrize("options", [(), ("--appendonly", "yes")], ids=["came back empty", "came back whole"])
-def test_redis_may_go_and_come_back(site: NumberedSite, begin: Any, redis_server: Any, options: tuple[str, ...]) -> None:
+def test_crawl_survives_a_redis_restart(site: NumberedSite, begin: Any, redis_server: Any, options: tuple[str, ...]) -> None:
     redis_server.kill()
     redis_server.start(*options)
     with site.holding(30):

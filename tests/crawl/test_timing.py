@@ -1,4 +1,4 @@
-"""A spider's schedule: what is planned after a visit lies in the source's state, and decides whether it is due."""
+"""A spider's schedule: the next visit is planned after each visit, stored in the source's state, and decides when the source is due."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from newsportal.items.visits import Visit
 from newsportal.store.crawl_state import Subscription
 
 
-def test_a_visit_that_is_over_is_followed_by_a_plan(tracker: LinkTracker) -> None:
+def test_next_visit_is_planned_after_a_visit(tracker: LinkTracker) -> None:
     source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
     now, timing, store = utcnow(), Timing(tracker), tracker.store
     state = store.source_state(source.key)
@@ -30,7 +30,7 @@ def test_a_visit_that_is_over_is_followed_by_a_plan(tracker: LinkTracker) -> Non
     assert timing.due_at(source, found, found.next_visit) <= found.next_visit
 
 
-def test_a_push_that_came_during_a_visit_is_not_forgotten(tracker: LinkTracker) -> None:
+def test_push_during_a_visit_is_not_lost(tracker: LinkTracker) -> None:
     source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
     now, store = utcnow(), tracker.store
     store.visits.add(Visit(source.key, now - timedelta(minutes=2), list_pages=1, entries=20, new=1))
@@ -43,7 +43,7 @@ def test_a_push_that_came_during_a_visit_is_not_forgotten(tracker: LinkTracker) 
     assert store.source_state(source.key).next_visit == now
 
 
-def test_a_source_whose_hub_tells_us_is_polled_slowly(tracker: LinkTracker) -> None:
+def test_source_with_active_hub_is_polled_slowly(tracker: LinkTracker) -> None:
     source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
     now, store = utcnow(), tracker.store
     for hours in range(30):
@@ -64,7 +64,7 @@ def test_a_source_whose_hub_tells_us_is_polled_slowly(tracker: LinkTracker) -> N
     assert again - now < timedelta(hours=2), "a hub that is silent for long is not relied upon"
 
 
-def test_a_visit_of_hours_is_not_followed_by_the_next_at_once(tracker: LinkTracker) -> None:
+def test_long_visit_is_not_followed_by_the_next_at_once(tracker: LinkTracker) -> None:
     source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
     now, store = utcnow(), tracker.store
     for hours in (2, 4, 6):

@@ -1,4 +1,4 @@
-"""What a worker counts of visits until it is written down."""
+"""Counts of visits in a worker until they are saved."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from newsportal.items.visits import Visit
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
-def test_all_that_is_counted_is_told_once() -> None:
+def test_counts_are_taken_once() -> None:
     told = VisitCounters()
     told.count("feed:甲", "list_pages")
     told.count("feed:甲", "entries", number=5)
     told.count("feed:甲", "new", number=2)
     told.count("feed:甲", "failed", "http-404")
-    told.count("feed:甲", "repeated")  # not of the words of a visit
+    told.count("feed:甲", "repeated")  # not a column of a visit
     told.count("feed:乙", "list_failed", "dns")
     told.published("feed:甲", [None, NOW, NOW - timedelta(hours=1)])
     told.record_wait("feed:甲", 60.0)
@@ -42,7 +42,7 @@ def test_all_that_is_counted_is_told_once() -> None:
     assert told.taken(NOW) == []
 
 
-def test_a_visit_all_of_whose_list_pages_were_unchanged_says_so() -> None:
+def test_visit_is_not_modified_if_all_its_list_pages_are() -> None:
     told = VisitCounters()
     for column in ("list_pages", "not_modified", "list_pages"):
         told.count("region:甲", column)
@@ -52,13 +52,13 @@ def test_a_visit_all_of_whose_list_pages_were_unchanged_says_so() -> None:
     assert [part.not_modified for part in told.taken(NOW)] == [True]
 
 
-def test_an_entry_that_led_to_a_known_article_is_no_new_one() -> None:
+def test_entry_of_a_known_article_is_not_new() -> None:
     told = VisitCounters()
     told.count("engine:甲", "new", number=-1)
     assert [part.new for part in told.taken(NOW)] == [0]
 
 
-def test_what_only_says_that_a_host_was_not_reached_waits_for_the_end_of_its_visit() -> None:
+def test_unreached_host_is_counted_at_the_end_of_the_visit() -> None:
     told = VisitCounters()
     for source, reason in (("feed:甲", "dns"), ("feed:乙", "dns"), ("feed:丙", "http-404")):
         told.count(source, "list_failed", reason)
@@ -68,7 +68,7 @@ def test_what_only_says_that_a_host_was_not_reached_waits_for_the_end_of_its_vis
     assert told.taken(NOW) == [Visit("feed:甲", NOW, list_failed={"dns": 2})]
 
 
-def test_while_the_network_is_away_it_says_nothing_of_the_source() -> None:
+def test_unreached_host_without_network_is_not_counted() -> None:
     told = VisitCounters()
     told.count("feed:甲", "list_failed", "dns")
     told.count("feed:乙", "list_failed", "dns")

@@ -1,4 +1,4 @@
-"""A store with something in each of its rooms, for the tests of copies and backups."""
+"""A store with rows in every table, for the tests of copies and backups."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PHOTOS = "https://pic.example/2026/88_1.html"
 
 
 def fill(store: Store) -> None:
-    """Rows in every table."""
+    """Add rows to every table."""
     _articles(store)
     _threads_and_galleries(store)
     _learnt(store)

@@ -1,4 +1,4 @@
-"""What holds in every store, whatever happened to it."""
+"""Invariants of every store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from newsportal.store.store import Store
 
 
 def consistent(store: Store) -> None:
-    """Every article is in a story whose figures and lists tell of it. The articles have the topic 旅游. Closes the store."""
+    """Assert that the counts and lists of every story match its articles, which must have the topic 旅游. Closes the store."""
     by_story: dict[str, set[str]] = {}
     for found in store.all_articles():
         by_story.setdefault(found.story_id, set()).add(found.id)

@@ -1,4 +1,4 @@
-"""Lists of articles for editors, stories of a day and pages of events in a SQLite store of any size: none of them reads every article."""
+"""Query plans of article lists for editors, stories of a day and event pages in SQLite: none of them scans all articles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FILTERS = {
     "a further page": ({"before": "1700000000000000~abc"}, "ix_articles_moment (moment<?)"),
     "unsure since a day": ({"unsure": 0.6, "hidden": False, "since": DAY}, "ix_articles_moment (moment>?)"),
 }
-"""What is asked, and the index that answers it."""
+"""Filters, and the index that each uses."""
 
 OTHERS: dict[str, tuple[Callable[[Engine], object], str]] = {
     "stories of a day": (
@@ -45,12 +45,12 @@ OTHERS: dict[str, tuple[Callable[[Engine], object], str]] = {
         "SEARCH event_redirects USING INDEX sqlite_autoindex_event_redirects_1",
     ),
 }
-"""The same of other questions."""
+"""Other queries, and the index that each uses."""
 
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """How SQLite looks for each of them."""
+    """SQLite's query plan for each of them."""
     engine = open_engine(f"sqlite:///{tmp_path_factory.mktemp('lists')}/news.db")
     prepare(engine)
     asked: list[tuple[str, Any]] = []
@@ -68,12 +68,12 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_an_index_answers(plans: dict[str, str], name: str) -> None:
+def test_list_uses_its_index(plans: dict[str, str], name: str) -> None:
     assert "SEARCH articles USING" in plans[name]
     assert FILTERS[name][1] in plans[name]
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_other_questions_read_as_little(plans: dict[str, str], name: str) -> None:
+def test_other_queries_use_an_index(plans: dict[str, str], name: str) -> None:
     assert OTHERS[name][1] in plans[name]
     assert "SCAN" not in plans[name]

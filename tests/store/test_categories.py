@@ -1,4 +1,4 @@
-"""Whose word on an article's category stands: the source's, a classifier's, an editor's."""
+"""Precedence of an article's category: by the source, a classifier or an editor."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def guessed(category: str, by: str = "model 1", **changes: object) -> Article:
     return replace(article(), category=category, category_by=by, category_score=0.8, category_reason="桥", **changes)  # type: ignore[arg-type]
 
 
-def test_an_editor_changes_the_category_and_the_lists_follow(store: Store) -> None:
+def test_editors_category_is_listed_and_logged(store: Store) -> None:
     added = store.add(guessed("社会"), now=NOW)
     store.set_category(added.id, "交通", by="editor", now=NOW)
     found = kept(store, added.id)
@@ -39,7 +39,7 @@ def test_an_editor_changes_the_category_and_the_lists_follow(store: Store) -> No
     assert len(store.changes()) == 2, "the same word again is no change"
 
 
-def test_an_editors_word_outlives_a_revision_and_a_model(store: Store) -> None:
+def test_editors_category_survives_revision_and_model(store: Store) -> None:
     added = store.add(guessed("社会"), now=NOW)
     store.set_category(added.id, "交通", by="editor", now=NOW)
     assert store.add(guessed("体育", text="另一段文字，说的是别的事。"), now=NOW).outcome == "revised"
@@ -49,7 +49,7 @@ def test_an_editors_word_outlives_a_revision_and_a_model(store: Store) -> None:
     assert (kept(store, added.id).category, listed(store, "交通")) == (None, 0)
 
 
-def test_a_revised_page_is_classified_anew(store: Store) -> None:
+def test_revised_page_is_classified_again(store: Store) -> None:
     added = store.add(guessed("社会"), now=NOW)
     store.add(replace(guessed("体育", by="source", text="另一段文字。"), category_score=None, category_reason=None), now=NOW)
     found = kept(store, added.id)
@@ -59,7 +59,7 @@ def test_a_revised_page_is_classified_anew(store: Store) -> None:
     assert kept(store, added.id).category == "体育", "no answer takes nothing away"
 
 
-def test_says_how_an_article_came_into_a_topic(store: Store) -> None:
+def test_topic_marks_say_how_an_article_got_its_topic(store: Store) -> None:
     marks = (TopicMark("桥", "keywords", 0.04), TopicMark("河", "model 2", 0.9))
     added = store.add(replace(article(topic="水"), topics=("桥", "河", "山"), topic_marks=marks), now=NOW)
     assert kept(store, added.id).topic_marks == (
@@ -67,6 +67,6 @@ def test_says_how_an_article_came_into_a_topic(store: Store) -> None:
     )
 
 
-def test_an_unknown_article_is_an_error(store: Store) -> None:
+def test_unknown_article_is_an_error(store: Store) -> None:
     with pytest.raises(StoreError, match="nowhere"):
         store.set_category("nowhere", "交通", by="editor", now=NOW)

@@ -1,4 +1,4 @@
-"""An editor's word on an article against its page's, and articles that are hidden from readers."""
+"""Corrections by editors take precedence over the page, and hidden articles are not shown to readers."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def page(text: str = LONG, **changes: object) -> Article:
 
 
 def told(store: Store, article_id: str) -> list[tuple[int, str, bool]]:
-    """Number, title and whose state it is (True: an editor's), the present one last."""
+    """Return number, title and whether it is a correction of each revision, the current one last."""
     states = (*store.revisions(article_id), kept(store, article_id))
     return [(one.revision, one.title, one.corrected is not None) for one in states]
 
 
-def test_an_editors_words_stand_in_place_of_the_pages(store: Store) -> None:
+def test_correction_replaces_the_pages_values(store: Store) -> None:
     added = store.add(page(), now=NOW)
     number = store.correct(added.id, {"title": " 新标题 ", "published": NOW - timedelta(days=3)}, **WORD)
     found = kept(store, added.id)
@@ -52,14 +52,14 @@ def test_an_editors_words_stand_in_place_of_the_pages(store: Store) -> None:
     assert [change.id for change in store.changes()] == [added.id, added.id]
 
 
-def test_the_same_words_again_are_no_change(store: Store) -> None:
+def test_unchanged_values_are_not_a_correction(store: Store) -> None:
     added = store.add(page(), now=NOW)
     assert store.correct(added.id, {"title": "标题 a", "author": "王记者"}, **WORD) == 1
     assert kept(store, added.id).corrected is None
     assert len(store.changes()) == 1
 
 
-def test_a_later_text_of_the_page_shows_where_nobody_corrected(store: Store) -> None:
+def test_revised_page_changes_uncorrected_fields(store: Store) -> None:
     added = store.add(page(), now=NOW)
     store.correct(added.id, {"title": "新标题"}, **WORD)
     assert store.add(page(), now=LATER).outcome == "same", "the page says what it said"
@@ -70,7 +70,7 @@ def test_a_later_text_of_the_page_shows_where_nobody_corrected(store: Store) -> 
     assert store.add(page(OTHER, title="页面的新标题"), now=LATER).outcome == "same"
 
 
-def test_a_later_text_of_the_page_is_kept_and_does_not_show_over_the_editors(store: Store) -> None:
+def test_revised_page_is_kept_behind_a_corrected_text(store: Store) -> None:
     added = store.add(page(), now=NOW)
     store.correct(added.id, {"text": "改过的正文", "html": "<p>改过的正文</p>", "images": ()}, **WORD)
     assert store.add(page(OTHER), now=LATER).outcome == "revised"
@@ -83,14 +83,14 @@ def test_a_later_text_of_the_page_is_kept_and_does_not_show_over_the_editors(sto
     assert store.withdraw(added.id, now=LATER) == 4, "there is nothing to take back"
 
 
-def test_reposts_of_the_pages_text_still_join_a_corrected_story(store: Store) -> None:
+def test_reposts_of_original_text_join_a_corrected_story(store: Store) -> None:
     added = store.add(page(), [SAME_TEXT], now=NOW)
     store.correct(added.id, {"text": "改过的正文", "html": None}, **WORD)
     repost = store.add(page(url="https://b.example/x", identity="b.example/x"), [SAME_TEXT], now=LATER)
     assert repost.story_id == added.story_id
 
 
-def test_who_saw_another_state_is_told(store: Store) -> None:
+def test_correction_of_outdated_revision_is_refused(store: Store) -> None:
     added = store.add(page(), now=NOW)
     store.correct(added.id, {"title": "新标题"}, seen=1, **WORD)
     with pytest.raises(Superseded, match="revision 2"):
@@ -100,7 +100,7 @@ def test_who_saw_another_state_is_told(store: Store) -> None:
     assert kept(store, added.id).title == "新标题"
 
 
-def test_what_cannot_be_is_refused(store: Store) -> None:
+def test_invalid_corrections_are_refused(store: Store) -> None:
     added = store.add(page(), now=NOW)
     with pytest.raises(StoreError, match="title"):
         store.correct(added.id, {"title": " "}, **WORD)
@@ -113,7 +113,7 @@ def test_what_cannot_be_is_refused(store: Store) -> None:
     assert kept(store, photos.id).title == "图集的新标题"
 
 
-def test_a_hidden_article_is_in_no_list_and_still_known(store: Store) -> None:
+def test_hidden_article_is_in_no_list_but_still_known(store: Store) -> None:
     first = store.add(page(topics=("桥",), category="社会"), now=NOW)
     other = store.add(article("b", text=OTHER), now=NOW)
     assert store.hide([first.id, "nowhere"], by="林编辑", reason="误登", now=LATER) == [first.id]
@@ -139,7 +139,7 @@ def test_a_hidden_article_is_in_no_list_and_still_known(store: Store) -> None:
     assert len(store.stories(StoryFilter(topic="桥")).stories) == 1
 
 
-def test_a_story_goes_on_without_a_hidden_version(store: Store) -> None:
+def test_story_continues_without_its_hidden_version(store: Store) -> None:
     first = store.add(page(), now=NOW)
     second = store.add(page(url="https://b.example/x", identity="b.example/x", published=NOW), now=NOW)
     assert second.story_id == first.story_id
@@ -151,7 +151,7 @@ def test_a_story_goes_on_without_a_hidden_version(store: Store) -> None:
     assert {change.id for change in store.changes(before)} == {first.id, second.id}, "who goes by originals hears of the new one"
 
 
-def test_what_joins_a_story_that_is_hidden_as_a_whole_is_hidden_too(store: Store) -> None:
+def test_article_joining_a_hidden_story_is_hidden(store: Store) -> None:
     first = store.add(page(), now=NOW)
     store.hide([first.id], by="林编辑", reason="侵权", now=NOW)
     second = store.add(page(url="https://b.example/x", identity="b.example/x", published=NOW), now=LATER)
@@ -162,7 +162,7 @@ def test_what_joins_a_story_that_is_hidden_as_a_whole_is_hidden_too(store: Store
     assert [story.head.id for story in store.stories(StoryFilter()).stories] == [second.id]
 
 
-def test_a_hidden_photo_story_is_not_on_the_wall(store: Store) -> None:
+def test_hidden_photo_story_is_not_on_the_wall(store: Store) -> None:
     photos = store.galleries.save(photo_story(1, 2), now=NOW)
     assert len(store.galleries.wall(WallFilter()).stories) == 1
     store.hide([photos.id], by="林编辑", reason="", now=LATER)
@@ -170,7 +170,7 @@ def test_a_hidden_photo_story_is_not_on_the_wall(store: Store) -> None:
     assert store.galleries.wall(WallFilter(source=kept(store, photos.id).source)).stories == ()
 
 
-def test_articles_are_picked_by_what_may_want_a_hand(store: Store) -> None:
+def test_articles_are_filtered_for_editors(store: Store) -> None:
     guessed = {"category": "社会", "category_by": "model 1", "category_score": 0.4}
     whole = store.add(page(), now=NOW)
     short = store.add(article("s", text="短", **guessed), now=NOW)
@@ -198,7 +198,7 @@ def test_articles_are_picked_by_what_may_want_a_hand(store: Store) -> None:
     assert len(found) == 3
 
 
-def test_an_editor_takes_his_word_on_a_category_back(store: Store) -> None:
+def test_editors_category_can_be_withdrawn(store: Store) -> None:
     added = store.add(page(category="社会", category_by="lexicon"), now=NOW)
     store.set_category(added.id, "文化", by="editor", now=NOW)
     store.set_category(added.id, "社会", by="lexicon", now=NOW)

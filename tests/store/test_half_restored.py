@@ -1,4 +1,4 @@
-"""A restore that was killed goes on with the same backup, and with nothing else; nobody opens what it left."""
+"""A killed restore can only be continued with the same backup; the unfinished store cannot be opened otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from newsportal.store.copying import is_empty
 
 @pytest.fixture(params=["sqlite", *OVER_SERVERS])
 def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Of an empty store that is there already."""
+    """URI of an empty store that exists already."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/restored.db"
         return
@@ -48,7 +48,7 @@ def killed_in_the_middle(file: Path, uri: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_restore_goes_on_with_the_same_file_alone(made: Path, uri: str) -> None:
+def test_killed_restore_continues_with_the_same_file_only(made: Path, uri: str) -> None:
     killed_in_the_middle(made / "b.tar.zst", uri)
     with pytest.raises(StoreUnfinished, match="run `newsportal restore` with the same file again"):
         open_store(uri)
@@ -71,7 +71,7 @@ def test_a_killed_restore_goes_on_with_the_same_file_alone(made: Path, uri: str)
 
 
 @pytest.mark.slow
-def test_one_that_goes_on_is_the_whole_backup(made: Path, uri: str, tmp_path: Path) -> None:
+def test_continued_restore_is_complete(made: Path, uri: str, tmp_path: Path) -> None:
     killed_in_the_middle(made / "b.tar.zst", uri)
     with closing(open_store(f"sqlite:///{tmp_path}/at-once.db")) as at_once, closing(open_store(uri, unfinished=True)) as store:
         for one in (at_once, store):

@@ -1,4 +1,4 @@
-"""The outbox: what is to be published, taken by one at a time, and never forgotten."""
+"""The outbox: entries to publish, leased to one publisher at a time, and never lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ids(entries: list[Entry]) -> list[str]:
     return [entry.article_id for entry in entries]
 
 
-def test_what_is_followed_waits_and_the_position_moves(store: Store) -> None:
+def test_followed_articles_wait_and_position_moves(store: Store) -> None:
     outbox = store.outbox
     assert outbox.position("cms") == 0
     assert outbox.follow("cms", ["a", "b", "a"], ["never"], after=0, upto=7, now=NOW)
@@ -34,7 +34,7 @@ def test_what_is_followed_waits_and_the_position_moves(store: Store) -> None:
     assert outbox.counts() == {"cms": {"waiting": 2}, "empty": {}}
 
 
-def test_what_is_taken_is_nobody_elses_until_its_time_is_up(store: Store) -> None:
+def test_taken_entries_are_leased(store: Store) -> None:
     store.outbox.ask("cms", ["a", "b", "c"], "there", now=NOW)
     first = take(store, limit=2)
     assert ids(first) == ["a", "b"]
@@ -49,7 +49,7 @@ def test_what_is_taken_is_nobody_elses_until_its_time_is_up(store: Store) -> Non
     assert store.outbox.of("cms", ["a", "x"])["a"].state == "done"
 
 
-def test_what_is_done_is_known_and_changes_wait_again(store: Store) -> None:
+def test_published_entry_waits_again_after_a_change(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a"], "there", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
@@ -61,7 +61,7 @@ def test_what_is_done_is_known_and_changes_wait_again(store: Store) -> None:
     assert (again.state, again.digest, again.place) == ("under-way", "d1", "7"), "what stands there is not forgotten"
 
 
-def test_a_change_while_it_is_under_way_is_not_lost(store: Store) -> None:
+def test_change_during_a_lease_is_kept(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a"], "there", now=NOW)
     held = take(store)[0]
@@ -73,7 +73,7 @@ def test_a_change_while_it_is_under_way_is_not_lost(store: Store) -> None:
     assert ids(take(store, now=NOW + 2 * SECOND)) == ["a"]
 
 
-def test_what_failed_waits_for_somebody_or_for_a_change(store: Store) -> None:
+def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a", "b"], "there", now=NOW)
     for held in take(store):
@@ -89,7 +89,7 @@ def test_what_failed_waits_for_somebody_or_for_a_change(store: Store) -> None:
     assert ids(take(store)) == ["b"]
 
 
-def test_what_is_put_off_waits_for_its_time(store: Store) -> None:
+def test_postponed_entry_waits_for_its_time(store: Store) -> None:
     store.outbox.ask("cms", ["a"], "there", now=NOW)
     store.outbox.settle(take(store)[0], Result("waiting", reason="503", due=NOW + 30 * SECOND), now=NOW)
     assert take(store, now=NOW + 29 * SECOND) == []
@@ -100,7 +100,7 @@ def test_what_is_put_off_waits_for_its_time(store: Store) -> None:
     assert (entry.state, entry.tries, entry.reason) == ("waiting", 1, "the server is away")
 
 
-def test_what_was_taken_back_stays_so_until_somebody_asks(store: Store) -> None:
+def test_withdrawn_entry_stays_until_requested(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a"], "there", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
@@ -115,7 +115,7 @@ def test_what_was_taken_back_stays_so_until_somebody_asks(store: Store) -> None:
     assert take(store)[0].wanted == "there"
 
 
-def test_lists_and_what_is_forgotten(store: Store) -> None:
+def test_listing_and_forgetting(store: Store) -> None:
     outbox = store.outbox
     outbox.follow("cms", ["a", "b"], [], after=0, upto=3, now=NOW)
     outbox.follow("hook", ["a"], [], after=0, upto=3, now=NOW + SECOND)
@@ -128,13 +128,13 @@ def test_lists_and_what_is_forgotten(store: Store) -> None:
     assert outbox.position("cms") == 0
 
 
-def test_a_target_and_a_reason_may_be_in_any_script(store: Store) -> None:
+def test_target_and_reason_in_any_script(store: Store) -> None:
     store.outbox.ask("站点 甲", ["a"], "there", now=NOW)
     store.outbox.settle(take(store, target="站点 甲")[0], Result("failed", reason="太长\x00 \ud800😀"), now=NOW)
     assert store.outbox.entries()[0].reason == "太长 ?😀"
 
 
-def test_eight_takers_share_without_doubles(store: Store, another: Callable[[], Store]) -> None:
+def test_eight_publishers_take_each_entry_once(store: Store, another: Callable[[], Store]) -> None:
     names = [f"{number:03}" for number in range(40)]
     store.outbox.ask("cms", names, "there", now=NOW)
 
@@ -153,8 +153,8 @@ def test_eight_takers_share_without_doubles(store: Store, another: Callable[[], 
     assert store.outbox.counts() == {"cms": {"done": 40}}
 
 
-def test_many_at_once(store: Store) -> None:
-    names = [f"{one:05}" for one in range(520)]  # more than one question names
+def test_many_entries_at_once(store: Store) -> None:
+    names = [f"{one:05}" for one in range(520)]  # more than fit one query
     assert store.outbox.follow("cms", names, [], after=0, upto=9, now=NOW)
     assert len(store.outbox.of("cms", names)) == 520
     assert store.outbox.ask("cms", names[:510], "gone", now=NOW) == 510

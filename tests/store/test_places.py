@@ -1,4 +1,4 @@
-"""Addresses of stores that are wrongly written: told with a remedy, never with a password, never as a traceback."""
+"""Invalid store URIs are reported with a fix, without passwords and without a traceback."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOWHERE = "127.0.0.1:1"
         ("sqlite:///data/新闻 库.db", "sqlite:///data/新闻 库.db"),
     ],
 )
-def test_a_place_is_shown_without_secrets(uri: str, told: str) -> None:
+def test_secrets_are_masked(uri: str, told: str) -> None:
     assert mask_uri(uri) == told
 
 
@@ -44,14 +44,14 @@ def test_a_place_is_shown_without_secrets(uri: str, told: str) -> None:
         (f"sqlite:////tmp/{'长' * 300}.db", "name another place"),
     ],
 )
-def test_what_cannot_be_read_is_told_without_secrets(uri: str, says: str) -> None:
+def test_invalid_uri_error_contains_no_secrets(uri: str, says: str) -> None:
     with pytest.raises(StoreError, match=says) as told:
         open_store(uri, create=False)
     assert not any(secret in str(told.value) for secret in ("SEC", "RET", "密码"))
 
 
 @pytest.mark.parametrize("uri", ["mongodb://me:SECRET@h/db", "mongodb+srv://me:SECRET@h/db"])
-def test_mongodb_is_refused_with_the_line_to_write(uri: str) -> None:
+def test_mongodb_error_shows_the_setting_to_write(uri: str) -> None:
     with pytest.raises(
         StoreError, match=r"MongoDB is a destination .* `store: sqlite:.*`publish: \[\{name: mongodb, to: \"mongodb"
     ) as told:
@@ -60,7 +60,7 @@ def test_mongodb_is_refused_with_the_line_to_write(uri: str) -> None:
     assert "index:" not in str(told.value)
 
 
-def test_elasticsearch_is_refused_with_the_lines_to_write() -> None:
+def test_elasticsearch_error_shows_the_settings_to_write() -> None:
     with pytest.raises(
         StoreError, match=r'to: "elasticsearch\+https://me@h:9200/n"\}\]` and, to search there, `index: elasticsearch\+https:'
     ):

@@ -1,4 +1,4 @@
-"""The fingerprints of a SQL store: bounded, and the same to every process that follows them."""
+"""The fingerprints of a SQL store: bounded, and the same in every process that follows them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kept(store: Store) -> int:
         return connection.scalar(select(func.count()).select_from(PRINTS)) or 0
 
 
-def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprints_outside_the_window_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prints, "PRUNE_EVERY", 4)
     store = opened(tmp_path)
     follower = opened(tmp_path)
@@ -45,7 +45,7 @@ def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, mo
     follower.close()
 
 
-def test_no_more_than_the_most_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_fingerprints_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prints, "PRUNE_EVERY", 2)
     monkeypatch.setattr(prints, "MOST", 10)
     store = opened(tmp_path)
@@ -57,7 +57,7 @@ def test_no_more_than_the_most_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
     store.close()
 
 
-def test_many_rows_are_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprints_are_loaded_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prints, "PAGE", 150)
     store = opened(tmp_path)
     for number in range(320):
@@ -71,7 +71,7 @@ def test_many_rows_are_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyP
     again.close()
 
 
-def test_a_transaction_that_fails_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_transaction_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = opened(tmp_path)
     store.add(article("0", text=invented(0)), now=NOW)
 
@@ -87,8 +87,8 @@ def test_a_transaction_that_fails_leaves_nothing_in_the_index(tmp_path: Path, mo
     store.close()
 
 
-def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
-    """Copies that an editor put together count as one story: their text is nobody's no longer."""
+def test_manual_fold_in_another_process_is_followed(tmp_path: Path) -> None:
+    """Copies folded by an editor count as one story, so their text is no longer taken for boilerplate."""
     store, editor = opened(tmp_path), opened(tmp_path)
     added = [
         store.add(article(str(number), host=f"{number}.example", title=f"第{number}号通知", text=LONG), now=NOW) for number in range(3)
@@ -106,8 +106,8 @@ def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
     editor.close()
 
 
-def test_a_revision_that_is_rolled_back_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its row's number is given again: what stands under it then must be found."""
+def test_rolled_back_revision_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row number is reused, and the next row with this number must be found."""
     store = opened(tmp_path)
     store.add(article("one", text="只有一句话"), now=NOW)
 

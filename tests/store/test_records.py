@@ -1,4 +1,4 @@
-"""What every store promises of its records: all rows, in the form of the SQL tables, written again as they were."""
+"""What every store guarantees about its records: all rows in the form of the SQL tables, restored unchanged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sums(store: Store) -> dict[str, tuple[int, str]]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A SQLite store with something everywhere, to be read alone."""
+    """A SQLite store with rows in every table, for reading only."""
     store = open_store(f"sqlite:///{tmp_path_factory.mktemp('filled')}/filled.db")
     fill(store)
     yield store
@@ -57,11 +57,11 @@ def test_every_table_has_its_form() -> None:
     assert all(names.index(parent) < names.index(form.name) for form in FORMS for parent in form.parents.values())
 
 
-def test_the_test_s_store_has_rows_in_every_table(filled: Store) -> None:
+def test_filled_store_has_rows_in_every_table(filled: Store) -> None:
     assert [name for name, rows in everything(filled).items() if not rows] == []
 
 
-def test_rows_are_what_their_forms_say(store: Store) -> None:
+def test_rows_match_their_forms(store: Store) -> None:
     fill(store)
     assert faults(store.records) == []
     for name, rows in everything(store).items():
@@ -70,8 +70,8 @@ def test_rows_are_what_their_forms_say(store: Store) -> None:
             assert list(row) == list(BY_NAME[name].columns)
 
 
-def test_what_is_read_there_is_written_here(filled: Store, store: Store) -> None:
-    """It serves as the first did; and the same rows again change nothing."""
+def test_written_rows_equal_those_read(filled: Store, store: Store) -> None:
+    """The copy serves like the original, and writing the same rows again changes nothing."""
     rows = everything(filled)
     written(store, rows)
     assert everything_sorted(store) == everything_sorted(filled)
@@ -142,7 +142,7 @@ def _a_fingerprint_of_another_number_is_the_article_s_only_one(store: Store, row
         assert look.get(form, [(10_000,), (row["number"],)]) == {(10_000,): row | {"number": 10_000}}
 
 
-def test_rows_without_their_parents_are_left_out_and_those_of_many_pages_are_not(store: Store) -> None:
+def test_orphan_rows_are_left_out_and_many_pages_are_written(store: Store) -> None:
     form = BY_NAME["article_topics"]
     orphan = {"article_id": "0" * 20, "topic": "旅游", "by": None, "score": 0.5}
     assert store.records.write(form, [orphan]) == 0
@@ -158,7 +158,7 @@ def test_rows_without_their_parents_are_left_out_and_those_of_many_pages_are_not
         assert sorted(look.rows(form), key=lambda row: row["started"]) == rows
 
 
-def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
+def test_reading_sees_one_state(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
     with store.records.reading() as look:
@@ -168,9 +168,9 @@ def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_look_may_rest_while_what_it_saw_is_written_elsewhere(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers end transactions that rest; this one may, and those after it may not."""
-    open_store(server_uri).close()  # the tables are made without that limit
+def test_reading_may_pause_beyond_the_servers_idle_limit(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers end idle transactions; this one is exempt, and later ones are not."""
+    open_store(server_uri).close()  # the tables are created without that limit
     monkeypatch.setattr(dialects, "IDLE_SECONDS", 2.0)
     store = open_store(server_uri)
     with store.records.reading() as look:
@@ -180,7 +180,7 @@ def test_a_look_may_rest_while_what_it_saw_is_written_elsewhere(server_uri: str,
     store.close()
 
 
-def test_digests_tell_tables_apart_and_know_no_order() -> None:
+def test_digests_differ_by_content_and_not_by_order() -> None:
     form = Form("t", {"id": "text", "n": "integer"}, ("id",), frozenset(), {})
 
     class Look:
@@ -209,18 +209,18 @@ def test_digests_tell_tables_apart_and_know_no_order() -> None:
         {"id": "a", "started": "1", "report": {}},
     ],
 )
-def test_what_is_no_row_is_refused(said: Any) -> None:
+def test_invalid_row_is_refused(said: Any) -> None:
     with pytest.raises(ValueError, match="no row of runs"):
         from_plain(BY_NAME["runs"], said)
 
 
-def test_bytes_that_are_none_are_refused() -> None:
+def test_invalid_base64_is_refused() -> None:
     form = replace(BY_NAME["runs"], columns={"id": "bytes"}, nullable=frozenset())
     with pytest.raises(ValueError, match=r"base64|padding"):
         from_plain(form, {"id": "*"})
 
 
-def test_moments_are_the_numbers_that_the_database_holds(tmp_path: Path) -> None:
+def test_datetimes_are_exported_as_stored_numbers(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
     (row,) = everything(store)["articles"]

@@ -1,6 +1,6 @@
-"""Stores on servers under fire: away, killed, slow, read-only, full; and writers that are killed.
+"""Failures of database servers: unavailable, killed, slow, read-only, full; and writers that are killed.
 
-Nothing is lost, nothing is stored twice, and every message says what, where and what to do.
+Nothing is lost or stored twice, and every message says what happened, where, and what to do.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ pytestmark = pytest.mark.slow
 
 WRITER = Path(__file__).with_name("hard_lives.py")
 REMEDY = ("start it", "try again", "check ", "correct ", "make room", "see ", "give ", "let ", "wait ", "name ")
-"""One of these stands in every message."""
+"""Every message contains one of these."""
 
 ROOM = {"postgresql": "110m", "mariadb": "230m"}
-"""What each takes on disk when it is empty, and a little more."""
+"""Disk usage of each empty server, and a little more."""
 
 LONG = 20_000
-"""Characters of an article that fills a disk."""
+"""Length in characters of the articles that fill a disk."""
 
 ARTICLES = 60
 KILLS = 10
@@ -43,7 +43,7 @@ KILLS = 10
 
 @pytest.fixture(scope="module", params=OVER_SERVERS)
 def own(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server of these tests' own, which they may kill."""
+    """A separate server that these tests may kill."""
     with own_server(request.param) as server:
         yield server
 
@@ -61,7 +61,7 @@ def database(own: Server, request: pytest.FixtureRequest) -> Iterator[Database]:
 
 @contextmanager
 def writer(how: str, uri: str, says: Path, count: int = 0, length: int = 0) -> Iterator[Started]:
-    """A process that writes; what the store told it is in ``says``."""
+    """Yield a writing process whose standard error is in ``says``."""
     with Started(how, uri, str(count), str(length), script=WRITER, piped=True, log=says) as process:
         yield process
 
@@ -71,13 +71,13 @@ def lines(stream: TextIO, count: int) -> list[str]:
 
 
 def helps(message: str, place: str) -> None:
-    """``message`` says where, and what to do."""
+    """Assert that ``message`` says where the problem is and what to do."""
     assert place in message, message
     assert any(word in message for word in REMEDY), message
 
 
 def whole(uri: str, told: list[str]) -> None:
-    """All that writers were told is there, once."""
+    """Assert that everything confirmed to writers is stored once."""
     store = open_store(uri)
     stored = [found.id for found in store.all_articles()]
     assert len(stored) == len(set(stored))
@@ -89,7 +89,7 @@ def whole(uri: str, told: list[str]) -> None:
 
 
 @pytest.mark.parametrize("server", OVER_SERVERS)
-def test_away_at_the_start_is_told(server: str) -> None:
+def test_unavailable_server_is_reported_at_start(server: str) -> None:
     from local_servers.running import free_port
 
     port = free_port()
@@ -105,7 +105,7 @@ def test_away_at_the_start_is_told(server: str) -> None:
 
 @pytest.mark.parametrize("server", OVER_SERVERS)
 @pytest.mark.parametrize("command", [("crawl", "rss"), ("doctor", "--no-network"), ("up", "--port", "0")])
-def test_every_command_says_that_it_is_away(server: str, command: tuple[str, ...], tmp_path: Path) -> None:
+def test_every_command_reports_unavailable_server(server: str, command: tuple[str, ...], tmp_path: Path) -> None:
     from local_servers.running import free_port
 
     port = free_port()
@@ -118,14 +118,14 @@ def test_every_command_says_that_it_is_away(server: str, command: tuple[str, ...
     helps(" ".join((done.stdout + done.stderr).split()), f"127.0.0.1:{port}")
 
 
-def test_killed_in_the_middle_of_writes_and_back(own: Server, database: Database, tmp_path: Path) -> None:
+def test_writing_resumes_after_server_was_killed(own: Server, database: Database, tmp_path: Path) -> None:
     with writer("patient", database.uri, tmp_path / "says", ARTICLES) as process:
         told = lines(process.stdout, 10)
         own.kill()
         own.start()
         told += lines(process.stdout, 20)
         own.kill()
-        time.sleep(1.0)  # seconds of being away
+        time.sleep(1.0)  # unavailable for a second
         own.start()
         told += lines(process.stdout, ARTICLES - 30)
         assert process.wait(600) == 0
@@ -135,8 +135,8 @@ def test_killed_in_the_middle_of_writes_and_back(own: Server, database: Database
     whole(database.uri, told)
 
 
-def test_writers_killed_at_random_moments_leave_nothing_half_written(database: Database, tmp_path: Path) -> None:
-    chance, told = random.Random(database.server), []  # the same moments in each run, as far as the machine goes
+def test_randomly_killed_writers_leave_store_consistent(database: Database, tmp_path: Path) -> None:
+    chance, told = random.Random(database.server), []  # the same moments in each run, as far as timing allows
     with writer("killed", database.uri, tmp_path / "says") as process:
         for kill in range(KILLS):
             process.stdin.write(f"{kill}\n")
@@ -157,7 +157,7 @@ def test_writers_killed_at_random_moments_leave_nothing_half_written(database: D
     whole(database.uri, told)
 
 
-def test_a_slow_server_takes_everything_once(database: Database) -> None:
+def test_slow_server_stores_everything_once(database: Database) -> None:
     with slow_way(database.port, 0.02) as way:
         store = open_store(KINDS[database.server].uri(way.port, database.name))
         told = [store.add(article(str(number), topic="旅游"), now=NOW).id for number in range(5)]
@@ -165,7 +165,7 @@ def test_a_slow_server_takes_everything_once(database: Database) -> None:
     whole(database.uri, told)
 
 
-def test_a_server_that_never_answers_is_given_up(database: Database) -> None:
+def test_server_that_never_responds_times_out(database: Database) -> None:
     open_store(database.uri).close()
     with slow_way(database.port, 0.0) as way:
         way.hung = True
@@ -178,7 +178,7 @@ def test_a_server_that_never_answers_is_given_up(database: Database) -> None:
 
 @contextmanager
 def read_only(database: Database) -> Iterator[str]:
-    """As an administrator, or the server itself, forbids writing; whoever is not the administrator finds the store at the URI."""
+    """Forbid writing as an administrator or the server would; yield the URI for a user who is not the administrator."""
     if database.server == "postgresql":
         in_postgresql(database.port, f'ALTER DATABASE "{database.name}" SET default_transaction_read_only = on')
         yield database.uri
@@ -191,7 +191,7 @@ def read_only(database: Database) -> Iterator[str]:
         in_mariadb(database.port, "SET GLOBAL read_only = 0")
 
 
-def test_a_read_only_server_is_told_and_goes_on_afterwards(database: Database) -> None:
+def test_read_only_server_is_reported_and_recovers(database: Database) -> None:
     open_store(database.uri).close()
     with read_only(database) as uri:
         store = open_store(uri)
@@ -205,7 +205,7 @@ def test_a_read_only_server_is_told_and_goes_on_afterwards(database: Database) -
     whole(database.uri, told)
 
 
-def test_a_user_who_may_only_read_is_told(servers: Servers) -> None:
+def test_user_without_write_permission_is_reported(servers: Servers) -> None:
     with servers.database("mariadb") as database:
         open_store(database.uri).close()
         in_mariadb(database.port, "CREATE USER IF NOT EXISTS reader@'%' IDENTIFIED BY 'secret'")
@@ -220,7 +220,7 @@ def test_a_user_who_may_only_read_is_told(servers: Servers) -> None:
 
 @pytest.fixture(params=OVER_SERVERS)
 def confined(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server on a small disk of its own."""
+    """A server on its own small disk."""
     folder = scratch(request.param)
     mount = ["mount", "-t", "tmpfs", "-o", f"size={ROOM[request.param]},mode=755", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
@@ -237,7 +237,7 @@ def confined(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 
 def fill(disk: Path) -> Path:
-    """The file that takes what room is left."""
+    """Fill the remaining space and return the file."""
     filler = disk / "filler"
     with suppress(OSError), filler.open("wb", buffering=0) as file:
         while True:
@@ -245,7 +245,7 @@ def fill(disk: Path) -> Path:
     return filler
 
 
-def test_a_full_disk_is_told_and_writing_goes_on_afterwards(confined: Server, tmp_path: Path) -> None:
+def test_full_disk_is_reported_and_writing_resumes(confined: Server, tmp_path: Path) -> None:
     says, name = tmp_path / "says", "full"
     MAKE.get(confined.name, not_needed)(confined.port, name)
     open_store(confined.url(name)).close()
@@ -258,7 +258,7 @@ def test_a_full_disk_is_told_and_writing_goes_on_afterwards(confined: Server, tm
             time.sleep(0.1)
         filler.unlink()
         subprocess.run(["mount", "-o", "remount,size=500m", str(confined.place.folder)], check=True, capture_output=True)
-        while process.poll() is None:  # a server that could not write may end itself also after there is room again
+        while process.poll() is None:  # a server that could not write may stop even after space was freed
             if not confined.alive:
                 confined.kill()
                 confined.start()

@@ -1,4 +1,4 @@
-"""Subscriptions to feeds, as the store keeps them."""
+"""Subscriptions to feeds in the store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 ONE = Subscription("feed:甲", "https://hub.example/", "https://a.example/feed", "t1", "geheim")
 
 
-def test_what_is_saved_comes_back_and_replaces_what_was_known(store: Store) -> None:
+def test_subscription_is_saved_and_replaced(store: Store) -> None:
     kept = store.subscriptions
     kept.save(ONE)
     whole = replace(ONE, asked=NOW, tries=2, until=NOW + timedelta(days=9), pushed=NOW, leaving=True, denied="no")
@@ -29,7 +29,7 @@ def test_what_is_saved_comes_back_and_replaces_what_was_known(store: Store) -> N
     assert kept.named("t1") is None
 
 
-def test_a_lease_holds_until_it_ends_or_we_leave() -> None:
+def test_lease_holds_until_it_ends_or_is_cancelled() -> None:
     held = replace(ONE, until=NOW + timedelta(hours=1))
     assert held.holds(NOW)
     assert not held.holds(NOW + timedelta(hours=1))
@@ -37,6 +37,6 @@ def test_a_lease_holds_until_it_ends_or_we_leave() -> None:
     assert not ONE.holds(NOW)
 
 
-def test_a_log_shows_neither_token_nor_secret() -> None:
+def test_repr_shows_neither_token_nor_secret() -> None:
     assert "geheim" not in repr(ONE)
     assert "t1" not in repr(ONE)

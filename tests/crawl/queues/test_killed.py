@@ -1,4 +1,4 @@
-"""Processes at one queue on disk are killed again and again: everything is done, and what is in flight is in one hand."""
+"""Processes of one queue on disk are killed repeatedly: every task is done, and no task is leased twice at a time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from newsportal.crawl.queues.opening import open_table
 
 WORKERS, KILLS, HOSTS, EACH = 3, 12, 6, 150
 TERMS = Terms(lease=60.0, tries=50)
-"""No innocent request is set aside here, so that all must be done."""
+"""Enough tries that no innocent request is set aside, so every task must be done."""
 
 LIFE = 0.03, 0.2
-"""Seconds of the processor's time, between which one is drawn, after which the kernel kills a worker: a busy machine changes nothing."""
+"""Range of processor seconds after which the kernel kills a worker; independent of other load."""
 
 WORKER = """
 import os, signal, sys
@@ -51,7 +51,7 @@ while True:
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
+def test_killed_workers_lose_no_tasks(tmp_path: Path) -> None:
     seed = 20260301
     chance, log = random.Random(seed), tmp_path / "log"
     queue = open_table(tmp_path / "queue", "rss", terms=TERMS)
@@ -89,7 +89,7 @@ def begin(folder: Path, log: Path, life: float) -> Started:
 
 
 def one_at_a_time(lines: list[list[str]], killed: set[int]) -> None:
-    """No request begins while a living worker has it, its lane, or its host. Of the killed it is not known when they let go."""
+    """Assert that no request begins while a living worker has it, its lane or its host. When killed workers let go is unknown."""
     hand: dict[str, tuple[str, str, int]] = {}
     for what, text, id, host, lane in lines:
         pid = int(text)

@@ -1,4 +1,4 @@
-"""What is the queue's in Redis alone: answers that are lost, a Redis that restarts, is full, is a replica, is somebody else's."""
+"""The queue in Redis: lost responses, and a Redis that restarts, is full, is a replica, or belongs to another program."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def opened(client: redis.Redis) -> Callable[..., RedisQueue]:
 
 
 def connected(server: Any, **more: Any) -> redis.Redis:
-    """As ``newsportal.crawl.redis_connection.connect``: asked twice, without a pause."""
+    """Connect as ``newsportal.crawl.redis_connection.connect`` does: one retry, without a pause."""
     return redis.Redis(port=server.port, retry=Retry(NoBackoff(), 1), **more)
 
 
 def gone_identity() -> Identity:
-    """Of a process of this machine that has ended."""
+    """Return the identity of a local process that has ended."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     return replace(identity(), pid=process.pid)
 
 
-# what people see in it
+# keys visible to users
 
 
-def test_the_waiting_lie_under_scrapy_redis_key(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+def test_waiting_tasks_are_under_the_scrapy_redis_key(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     queue = opened()
     queue.push([*tasks(3), task("lane", lane="x"), task("lane too", lane="x"), task("later", at=4e9)])
     assert client.zcard("rss:requests") == 5
@@ -59,7 +59,7 @@ def test_the_waiting_lie_under_scrapy_redis_key(client: redis.Redis, opened: Cal
     assert b"a.example/0" in client.zrange("rss:requests", 0, 0)[0]
 
 
-def test_keys_may_be_named(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+def test_key_names_can_be_configured(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     queue = opened(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
     queue.push([task("1", seen="1")])
     assert client.zcard("mine:rss:q") == 1
@@ -67,20 +67,20 @@ def test_keys_may_be_named(client: redis.Redis, opened: Callable[..., RedisQueue
     assert not client.exists("rss:requests", "rss:dupefilter")
 
 
-def test_removing_the_dupefilter_forgets_what_was_seen(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    """As with scrapy-redis."""
+def test_deleting_the_dupefilter_key_forgets_fingerprints(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+    """As in scrapy-redis."""
     queue = opened()
     assert queue.push([task("1", seen="1"), task("2", seen="1")]) == {"1"}
     client.delete("rss:dupefilter")
     assert queue.push([task("3", seen="1")]) == {"3"}
 
 
-def test_what_was_seen_runs_out_of_redis_by_itself(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+def test_fingerprints_expire_in_redis(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     opened().push([task("1", seen="1")])
     assert TERMS.forget < client.ttl("rss:dupefilter") < TERMS.forget + 3600
 
 
-def test_a_client_that_decodes_gives_the_same(redis_for_all: Any, client: redis.Redis) -> None:
+def test_client_with_decode_responses(redis_for_all: Any, client: redis.Redis) -> None:
     decoding = redis.Redis(port=redis_for_all.port, decode_responses=True)
     queue = RedisQueue(decoding, "rss", TERMS)
     whole = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲")
@@ -90,7 +90,7 @@ def test_a_client_that_decodes_gives_the_same(redis_for_all: Any, client: redis.
     assert queue.hold("b.example") == 0
 
 
-def test_the_settings_name_the_class_of_the_queue(redis_for_all: Any) -> None:
+def test_settings_select_the_queue_class(redis_for_all: Any) -> None:
     settings = Settings({"REDIS_URL": f"redis://127.0.0.1:{redis_for_all.port}"})
     for named in (None, "scrapy_redis.queue.FifoQueue", f"{Own.__module__}.{Own.__name__}"):
         settings.set("SCHEDULER_QUEUE_CLASS", named)
@@ -101,10 +101,10 @@ def test_the_settings_name_the_class_of_the_queue(redis_for_all: Any) -> None:
 
 
 class Own(UnbackedQueue):
-    """As a project names it."""
+    """The queue class of a project."""
 
 
-def test_with_a_store_bodies_lie_in_the_table_alone(redis_for_all: Any, client: redis.Redis, tmp_path: Any) -> None:
+def test_bodies_are_in_the_table_only_if_there_is_a_store(redis_for_all: Any, client: redis.Redis, tmp_path: Any) -> None:
     bench = RedisTableBench(redis_for_all.port, f"sqlite:///{tmp_path}/库.db")
     queue, whole = bench.open(), task("1", link=True)
     queue.push([replace(whole, body='{"url": "https://a.example/1"}')])
@@ -119,10 +119,10 @@ def test_with_a_store_bodies_lie_in_the_table_alone(redis_for_all: Any, client: 
     bench.close()
 
 
-# answers that are lost
+# lost responses
 
 
-def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
+def test_lost_response_is_repeated(client: redis.Redis, opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
     queue = opened()
     queue.push(tasks(5))
     (part,) = queue.parts
@@ -140,7 +140,7 @@ def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Cal
     assert take(queue, 3) == ["a.example/3", "a.example/4"]
 
 
-def test_pushing_and_ending_may_be_repeated(opened: Callable[..., RedisQueue]) -> None:
+def test_push_and_done_are_idempotent(opened: Callable[..., RedisQueue]) -> None:
     queue = opened()
     assert len(queue.push(tasks(3))) == 3
     assert queue.push(tasks(3)) == set()
@@ -151,7 +151,7 @@ def test_pushing_and_ending_may_be_repeated(opened: Callable[..., RedisQueue]) -
     assert (queue.state().waiting, queue.state().leased) == (0, 0)
 
 
-def test_scripts_that_redis_forgot_are_sent_again(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+def test_flushed_scripts_are_sent_again(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     queue = opened()
     queue.push(tasks(2))
     client.script_flush()
@@ -161,11 +161,11 @@ def test_scripts_that_redis_forgot_are_sent_again(client: redis.Redis, opened: C
     assert queue.state().leased == 1
 
 
-# Redis that is away, full, or not ours
+# unavailable, full or foreign Redis
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_when_redis_restarts_with_its_log(redis_server: Any) -> None:
+def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any) -> None:
     redis_server.kill()
     kept = ("--appendonly", "yes", "--appendfsync", "always")
     redis_server.start(*kept)
@@ -181,13 +181,13 @@ def test_nothing_is_lost_when_redis_restarts_with_its_log(redis_server: Any) -> 
         try:
             queue.done(had)
             break
-        except FrontierUnavailable:  # it is reading its data
+        except FrontierUnavailable:  # it is loading its data
             sleep(0.05)
     assert queue.beat() == set()
     assert len(take(queue)) == 6
 
 
-def test_a_redis_that_lost_everything_is_begun_anew(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     queue = opened()
     queue.push(tasks(3))
     had = take(queue, 2)
@@ -198,15 +198,15 @@ def test_a_redis_that_lost_everything_is_begun_anew(client: redis.Redis, opened:
     assert len(take(queue)) == 3
 
 
-def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
-    """Nobody could give a sign of life while it was away: all get ten seconds."""
+def test_workers_are_not_presumed_dead_after_a_redis_outage(opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
+    """No heartbeat was possible during the outage: every worker has ten seconds."""
     now = [NOON]
     first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
     first.push(tasks(4))
     had = take(first)
     second.beat()
     now[0] += 3600
-    second.parts[0].away = True  # its last call found nobody
+    second.parts[0].away = True  # its last call failed
     assert take(second) == []
     now[0] += 5
     assert first.beat() == set()
@@ -218,7 +218,7 @@ def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., Re
 
 
 @pytest.mark.slow
-def test_a_full_redis_takes_nothing_in_but_lets_work_end(redis_server: Any) -> None:
+def test_full_redis_refuses_pushes_but_allows_completion(redis_server: Any) -> None:
     client = connected(redis_server)
     queue, other = RedisQueue(client, "rss", TERMS), RedisQueue(client, "rss", TERMS)
     queue.push([task(str(n), f"h{n % 7}.example", source="甲", lane=f"l{n}") for n in range(200)])
@@ -242,7 +242,7 @@ def test_a_full_redis_takes_nothing_in_but_lets_work_end(redis_server: Any) -> N
 
 
 @pytest.mark.slow
-def test_a_replica_and_a_password_are_told(redis_server: Any) -> None:
+def test_replica_and_wrong_password_are_reported(redis_server: Any) -> None:
     client = connected(redis_server)
     queue = RedisQueue(client, "rss", TERMS, where="127.0.0.1:6379")
     client.execute_command("REPLICAOF", "127.0.0.1", "1")
@@ -256,9 +256,7 @@ def test_a_replica_and_a_password_are_told(redis_server: Any) -> None:
         RedisQueue(connected(redis_server, password="wrong"), "rss", TERMS).push(tasks(1))
 
 
-def test_requests_of_scrapy_redis_are_refused_and_never_unpickled(
-    client: redis.Redis, opened: Callable[..., RedisQueue], tmp_path: Any
-) -> None:
+def test_pickled_requests_of_scrapy_redis_are_refused(client: redis.Redis, opened: Callable[..., RedisQueue], tmp_path: Any) -> None:
     class Bomb:
         def __reduce__(self) -> Any:
             return os.mkdir, (str(tmp_path / "ran"),)
@@ -281,7 +279,7 @@ def test_other_foreign_keys_are_refused(client: redis.Redis, opened: Callable[..
         opened().push(tasks(1))
 
 
-def test_another_portals_tasks_are_not_taken(opened: Callable[..., RedisQueue]) -> None:
+def test_tasks_of_another_portal_are_not_taken(opened: Callable[..., RedisQueue]) -> None:
     ours, theirs = opened(owner="1", owner_name="postgresql://***@db/ours"), opened(owner="2", owner_name="sqlite:///theirs.db")
     ours.push(tasks(2))
     for call in (lambda: take(theirs), lambda: theirs.push(tasks(1)), theirs.clear, theirs.state):
@@ -294,7 +292,7 @@ def test_another_portals_tasks_are_not_taken(opened: Callable[..., RedisQueue]) 
     assert len(theirs.push(tasks(1))) == 1
 
 
-def test_two_portals_share_the_hosts_but_not_the_jobs(opened: Callable[..., RedisQueue]) -> None:
+def test_portals_share_hosts_but_not_claims(opened: Callable[..., RedisQueue]) -> None:
     ours, theirs = opened("rss", owner="1"), opened("forum", owner="2")
     assert ours.hold("a.example") == 0
     assert theirs.hold("a.example") is None
@@ -302,10 +300,10 @@ def test_two_portals_share_the_hosts_but_not_the_jobs(opened: Callable[..., Redi
     assert theirs.claim("visit:甲", 10)
 
 
-# death on this machine
+# dead local workers
 
 
-def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(opened: Callable[..., RedisQueue]) -> None:
+def test_leases_of_a_dead_local_process_are_taken_at_once(opened: Callable[..., RedisQueue]) -> None:
     dead = opened(worker=gone_identity())
     dead.push(tasks(2))
     had = take(dead)
@@ -314,7 +312,7 @@ def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(opened: Callab
     assert {lease.tries for lease in leases} == {1}
 
 
-def test_nor_are_its_hosts_and_jobs(opened: Callable[..., RedisQueue]) -> None:
+def test_hosts_and_claims_of_a_dead_local_process_are_freed(opened: Callable[..., RedisQueue]) -> None:
     dead = opened(worker=gone_identity())
     assert dead.hold("a.example") == 0
     assert dead.claim("visit:甲", 1000)
@@ -322,15 +320,15 @@ def test_nor_are_its_hosts_and_jobs(opened: Callable[..., RedisQueue]) -> None:
     assert opened().claim("visit:甲", 1000)
 
 
-def test_a_worker_of_another_machine_is_waited_for(opened: Callable[..., RedisQueue]) -> None:
+def test_worker_of_another_machine_is_waited_for(opened: Callable[..., RedisQueue]) -> None:
     dead = opened(worker=replace(gone_identity(), machine="elsewhere|"))
     dead.push(tasks(2))
     take(dead)
     assert take(opened()) == []
 
 
-def test_two_workers_of_one_name_do_not_share_their_tasks(opened: Callable[..., RedisQueue]) -> None:
-    """As in containers that all call themselves app:1."""
+def test_workers_of_the_same_name_have_separate_tasks(opened: Callable[..., RedisQueue]) -> None:
+    """As in containers whose hostname and process id are all app:1."""
     who = identity()
     first, second = opened(worker=who), opened(worker=who)
     first.push(tasks(2))
@@ -343,7 +341,7 @@ def test_two_workers_of_one_name_do_not_share_their_tasks(opened: Callable[..., 
 # hosts
 
 
-def test_a_host_that_was_let_go_unasked_rests_as_long_as_before(opened: Callable[..., RedisQueue]) -> None:
+def test_released_host_keeps_its_longer_rest(opened: Callable[..., RedisQueue]) -> None:
     now = [NOON]
     first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
     assert first.hold("a.example") == 0
@@ -356,7 +354,7 @@ def test_a_host_that_was_let_go_unasked_rests_as_long_as_before(opened: Callable
 # the clock
 
 
-def test_a_clock_that_jumps_back_delays_nothing(opened: Callable[..., RedisQueue]) -> None:
+def test_clock_set_back_delays_nothing(opened: Callable[..., RedisQueue]) -> None:
     now = [NOON]
     queue, other = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
     queue.hold("a.example")
@@ -375,8 +373,8 @@ def test_a_clock_that_jumps_back_delays_nothing(opened: Callable[..., RedisQueue
 # size
 
 
-def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    """What one call asks of Redis does not grow with the hosts that cannot be had."""
+def test_resting_and_held_hosts_are_not_scanned(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+    """The number of Redis commands per call does not grow with the number of unavailable hosts."""
 
     def commands(hosts: int) -> int:
         client.flushdb()
@@ -388,7 +386,7 @@ def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, op
         queue.free({f"h{n}.example": 100.0 for n in range(hosts)})
         queue.done([f"{n}" for n in range(hosts)])
         queue.push([task(f"x{n}", f"h{n}.example") for n in range(hosts)])
-        queue.parts[0]._looked = float("inf")  # it has looked after its neighbours
+        queue.parts[0]._looked = float("inf")  # it has cleaned up after other workers already
         client.config_resetstat()
         assert queue.take(10, delay=1, ahead=1).leases == ()
         return sum(one["calls"] for one in client.info("commandstats").values())
@@ -397,8 +395,8 @@ def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, op
     assert commands(400) <= commands(40) + 5
 
 
-def test_what_another_worker_did_is_not_pushed_again(client: redis.Redis) -> None:
-    """A project without a store: no worker knows what became of what it pushed."""
+def test_tasks_done_by_another_worker_are_not_pushed_again(client: redis.Redis) -> None:
+    """In a project without a store, no worker knows the outcome of the tasks it pushed."""
     first, second = (UnbackedQueue(client, "rss", TERMS) for _ in range(2))
     first.push(tasks(3))
     second.done(take(second))
@@ -408,7 +406,7 @@ def test_what_another_worker_did_is_not_pushed_again(client: redis.Redis) -> Non
         assert take(first) == []
 
 
-def test_what_this_worker_pushed_is_pushed_again_into_a_redis_that_came_back_empty(redis_server: Any) -> None:
+def test_own_tasks_are_pushed_again_after_redis_lost_its_data(redis_server: Any) -> None:
     lost = redis.Redis(port=redis_server.port, retry=Retry(NoBackoff(), 0))
     queue = UnbackedQueue(lost, "rss", TERMS)
     queue.push(tasks(4))

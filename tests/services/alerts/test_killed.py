@@ -1,4 +1,4 @@
-"""Senders that are killed at any moment: no story comes twice, and of none that did not come it is said that it was sent."""
+"""Senders killed at any moment: no story is sent twice, and no unsent story is recorded as sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KILLS, STORIES = 4, 40
 
 
 @pytest.mark.slow
-def test_nothing_comes_twice_and_nothing_is_lost_unseen(desk: Any, receiver: Any, tmp_path: Path) -> None:
+def test_killed_senders_send_no_story_twice(desk: Any, receiver: Any, tmp_path: Path) -> None:
     drawn = Random(20260520)
     desk.clock[0] = datetime.now(UTC) - timedelta(seconds=5)
     alert = desk.alert("webhook", {"url": receiver.address}, per_hour=1000)

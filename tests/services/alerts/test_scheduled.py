@@ -1,4 +1,4 @@
-"""Alerts at hours: the briefing, of what came since the hour before, and what rises; once, and nothing where nothing happened."""
+"""Scheduled alerts: the briefing of the stories since its last hour, and rising subjects; sent once, and not if there is nothing new."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def brief(desk: Any, receiver: Any, **said: Any) -> Alert:
     return made
 
 
-def test_at_its_hours_of_what_came_since_the_hour_before(desk: Any, receiver: Any) -> None:
+def test_briefing_covers_time_since_last_hour(desk: Any, receiver: Any) -> None:
     desk.write("清早的旧闻", published=desk.clock[0] - timedelta(days=3))
     brief(desk, receiver)
     desk.write("远山船厂渡轮下水", FERRY)
@@ -48,7 +48,7 @@ def test_at_its_hours_of_what_came_since_the_hour_before(desk: Any, receiver: An
     assert [story["title"] for story in second["stories"]] == ["观景桥因大风关闭"]
 
 
-def test_nothing_new_is_not_sent(desk: Any, receiver: Any) -> None:
+def test_empty_briefing_is_not_sent(desk: Any, receiver: Any) -> None:
     alert = brief(desk, receiver, of="航运")
     desk.write("远山船厂渡轮下水", FERRY)  # of another topic
     desk.pass_time(hours=3)
@@ -58,7 +58,7 @@ def test_nothing_new_is_not_sent(desk: Any, receiver: Any) -> None:
     assert (message.state, message.title) == ("withdrawn", "简报 2026-05-20 12:00")
 
 
-def test_quiet_hours_put_it_off_and_what_was_missed_is_not_made_up_for(desk: Any, receiver: Any) -> None:
+def test_quiet_hours_delay_briefing_and_missed_ones_are_skipped(desk: Any, receiver: Any) -> None:
     brief(desk, receiver, quiet=(11, 14))
     desk.write("远山船厂渡轮下水", FERRY)
     desk.pass_time(hours=2, minutes=30)  # 12:30
@@ -72,7 +72,7 @@ def test_quiet_hours_put_it_off_and_what_was_missed_is_not_made_up_for(desk: Any
     assert len(receiver.got) <= 2
 
 
-def test_an_alert_that_is_off_or_newer_than_the_hour_sends_none(desk: Any, receiver: Any) -> None:
+def test_disabled_or_newer_alert_sends_no_briefing(desk: Any, receiver: Any) -> None:
     desk.write("远山船厂渡轮下水", FERRY)
     off = brief(desk, receiver)
     desk.accounts.alerts.save(replace(off, enabled=False))
@@ -81,7 +81,7 @@ def test_an_alert_that_is_off_or_newer_than_the_hour_sends_none(desk: Any, recei
     assert step(desk.work).sent == 0
 
 
-def test_the_preview_has_the_last_ones(desk: Any, receiver: Any) -> None:
+def test_preview_lists_last_briefings(desk: Any, receiver: Any) -> None:
     alert = brief(desk, receiver)
     desk.write("远山船厂渡轮下水", FERRY)
     desk.pass_time(hours=4)
@@ -90,7 +90,7 @@ def test_the_preview_has_the_last_ones(desk: Any, receiver: Any) -> None:
     assert (found.planned[0].at, found.stories, found.capped) == (datetime(2026, 5, 20, 4, tzinfo=UTC), 1, True)
 
 
-def test_hours_follow_the_clocks_of_the_zone() -> None:
+def test_hours_are_in_the_time_zone() -> None:
     alert = Alert("a", "p", "n", "briefing", "", "webhook", {}, datetime(2026, 1, 1, tzinfo=UTC), digest=(18, 8))
     now = datetime(2026, 5, 20, 3, tzinfo=UTC)  # 11:00 in Shanghai
     ended = [until.astimezone(SHANGHAI).strftime("%d %H") for _, until in spans(alert, now, SHANGHAI)]
@@ -100,7 +100,7 @@ def test_hours_follow_the_clocks_of_the_zone() -> None:
 
 
 @pytest.mark.parametrize("limit", [120, 300])
-def test_a_channel_of_few_bytes_gets_whole_events_and_the_number_of_the_others(limit: int) -> None:
+def test_short_text_has_complete_events_and_remaining_count(limit: int) -> None:
     items = tuple(
         Item(f"s{number}", f"事件{number}", "晨光网", "", 2, f"一句话。\n晨光网 https://portal.example/story/s{number}")
         for number in range(9)
@@ -118,7 +118,7 @@ def storm(desk: Any, hours: float, name: str, count: int = 4) -> None:
 
 
 def rising(desk: Any, receiver: Any) -> Alert:
-    """An alert on what rises at eight and noon, after three days of ordinary weather. It is 08:30 of the fourth."""
+    """Create an alert on rising subjects at eight and noon, after three days of ordinary weather. It is 08:30 of the fourth day."""
     alert = brief(desk, receiver, name="升温", about="rising", of="航运", digest=(8, 12))
     desk.pass_time(hours=-1.5)
     for day in range(3):
@@ -128,7 +128,7 @@ def rising(desk: Any, receiver: Any) -> Alert:
     return alert
 
 
-def test_alerts_of_one_hour_share_its_boards(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alerts_of_one_hour_share_rising_boards(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[datetime] = []
 
     def replay(store: Any, moments: Iterable[datetime], **said: Any) -> Iterator[RisingBoard]:
@@ -144,7 +144,7 @@ def test_alerts_of_one_hour_share_its_boards(desk: Any, receiver: Any, monkeypat
     assert [moment.astimezone(SHANGHAI).hour for moment in sorted(made)] == [8, 9, 12]
 
 
-def test_what_rises_is_sent_at_its_hours_once(desk: Any, receiver: Any) -> None:
+def test_rising_subject_is_sent_once(desk: Any, receiver: Any) -> None:
     rising(desk, receiver)
     assert step(desk.work).sent == 0
     storm(desk, 3.0, "台风")
@@ -155,12 +155,12 @@ def test_what_rises_is_sent_at_its_hours_once(desk: Any, receiver: Any) -> None:
     assert (told["title"], [one["title"] for one in told["stories"]]) == ("「升温」有 1 项升温", ["台风"])
     assert "4 条报道，往常 0.5 条 · 3 家报道" in told["text"]
     assert told["text"].count("https://portal.example/story/") == 3
-    desk.pass_time(hours=20)  # 08:30: it rises still
+    desk.pass_time(hours=20)  # 08:30: still rising
     assert step(desk.work).sent == 0
     assert len(receiver.got) == 1
 
 
-def test_the_preview_of_what_rises_tells_what_was_sent(desk: Any, receiver: Any) -> None:
+def test_preview_of_rising_subjects_matches_sent_messages(desk: Any, receiver: Any) -> None:
     alert = rising(desk, receiver)
     storm(desk, 3.0, "台风")
     desk.pass_time(hours=1)

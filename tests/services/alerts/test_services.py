@@ -1,4 +1,4 @@
-"""What is sent to each service, what is made of its answer, and that no secret comes out."""
+"""Requests to each service, interpretation of responses, and hiding of secrets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def message(number: int = 2) -> object:
         ("telegram", {"token": f" {BOT}", "chat": "@news "}, {"token": BOT, "chat": "@news"}),
     ],
 )
-def test_what_people_paste_is_understood(name: str, given: dict[str, str], kept: dict[str, str]) -> None:
+def test_pasted_values_are_normalized(name: str, given: dict[str, str], kept: dict[str, str]) -> None:
     assert SERVICES[name].checked(given) == kept
 
 
@@ -70,13 +70,13 @@ def test_what_people_paste_is_understood(name: str, given: dict[str, str], kept:
         ("mail", {"to": ", ".join(f"a{number}@b.cn" for number in range(11))}, "to"),
     ],
 )
-def test_what_cannot_be_is_refused_beside_its_field(name: str, given: dict[str, str], field: str) -> None:
+def test_invalid_value_is_reported_for_its_field(name: str, given: dict[str, str], field: str) -> None:
     with pytest.raises(BadField) as said:
         SERVICES[name].checked(given)
     assert said.value.field == field
 
 
-def test_a_message_links_the_portal_and_the_publisher_as_long_as_they_fit() -> None:
+def test_links_to_publisher_are_left_out_of_long_messages() -> None:
     alert = Alert("a", "p", "旅游", "topic", "旅游", "webhook", {}, NOW)
     items = [
         Item(f"s{place}", "观景桥开放", "晨光网", f"https://p.example/story/s{place}", original=f"https://cg.example/{place}")
@@ -90,7 +90,7 @@ def test_a_message_links_the_portal_and_the_publisher_as_long_as_they_fit() -> N
     assert next((one["url"], one["original"]) for one in told["stories"]) == ("https://p.example/story/s1", "https://cg.example/1")
 
 
-def test_robots_get_texts_and_signatures() -> None:
+def test_chat_robots_get_text_and_signature() -> None:
     sent = {name: SERVICES[name].build_request({"key": KEY, "secret": "SEC1"}, message(), NOW) for name in ("wecom", "feishu", "dingtalk")}  # type: ignore[misc,arg-type]
     wecom, feishu = json.loads(sent["wecom"].body), json.loads(sent["feishu"].body)
     assert wecom["text"]["content"].startswith("「旅游」有 2 条新消息\n\n第0条")
@@ -100,7 +100,7 @@ def test_robots_get_texts_and_signatures() -> None:
     assert asked["sign"] == [b64encode(new(b"SEC1", f"{asked['timestamp'][0]}\nSEC1".encode(), sha256).digest()).decode()]
 
 
-def test_what_is_too_long_is_told_to_be_more() -> None:
+def test_long_message_ends_with_remaining_count() -> None:
     asked = SERVICES["wecom"].build_request({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
     content = json.loads(asked.body)["text"]["content"]
     assert len(content.encode()) <= WECOM_BYTES
@@ -124,7 +124,7 @@ def test_what_is_too_long_is_told_to_be_more() -> None:
         ("wecom", 200, "<html>", Refused),
     ],
 )
-def test_answers_are_read(name: str, status: int, body: object, error: type[Exception] | None) -> None:
+def test_responses_are_interpreted(name: str, status: int, body: object, error: type[Exception] | None) -> None:
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
     check_answer = SERVICES[name].check_answer
     assert check_answer is not None
@@ -144,7 +144,7 @@ def test_answers_are_read(name: str, status: int, body: object, error: type[Exce
         ("smtp://127.0.0.1:2525", ("127.0.0.1", False)),
     ],
 )
-def test_the_mail_server_in_the_form_of_apprise(server: str, says: tuple[str, bool]) -> None:
+def test_mail_server_as_apprise_url(server: str, says: tuple[str, bool]) -> None:
     import apprise
 
     made = apprise.Apprise.instantiate(mail_address({"to": "a@b.cn, c@d.cn"}, Setting(mail_server=server)))
@@ -153,7 +153,7 @@ def test_the_mail_server_in_the_form_of_apprise(server: str, says: tuple[str, bo
     assert [address for _, address in made.targets] == ["a@b.cn", "c@d.cn"]
 
 
-def test_without_a_mail_server_the_reason_names_the_remedy() -> None:
+def test_missing_mail_server_error_names_setting() -> None:
     with pytest.raises(Refused, match=r"alerts\.mail_server"):
         mail_address({"to": "a@b.cn"}, Setting())
 

@@ -1,4 +1,4 @@
-"""When messages go: digests, quiet hours, full hours, over midnight and the change of summer time."""
+"""Time of sending: digests, quiet hours and hourly limits, across midnight and the change to summer time."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def alert(**said: object) -> Alert:
         ("2026-05-20T20:00", "2026-05-21T07:00", {"quiet": (22, 7), "digest": (23,)}),
     ],
 )
-def test_due(found: str, due: str, said: dict[str, object]) -> None:
+def test_due_at(found: str, due: str, said: dict[str, object]) -> None:
     moment = datetime.fromisoformat(found).replace(tzinfo=SHANGHAI).astimezone(UTC)
     assert due_at(moment, alert(**said), SHANGHAI) == datetime.fromisoformat(due).replace(tzinfo=SHANGHAI)
 
 
-def test_the_clocks_change() -> None:
-    """In the night to 29 March 2026 there is no half past two in Berlin, and in that to 25 October there are two."""
+def test_change_of_summer_time() -> None:
+    """In Berlin, 02:30 does not exist on 29 March 2026 and exists twice on 25 October."""
     quiet, digest = alert(quiet=(22, 3)), alert(digest=(2,))
     assert due_at(datetime(2026, 3, 29, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 3, 29, 1, tzinfo=UTC)
     assert due_at(datetime(2026, 10, 25, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 10, 25, 2, tzinfo=UTC)
-    moment = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # the second half past two
+    moment = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # the second 02:30
     assert moment <= due_at(moment, digest, BERLIN) <= moment + timedelta(days=1)
 
 
 @pytest.mark.parametrize(("hour", "quiet", "said"), [(23, (22, 7), True), (7, (22, 7), False), (12, (12, 13), True), (0, (0, 0), False)])
-def test_quiet(hour: int, quiet: tuple[int, int], said: bool) -> None:
+def test_is_quiet(hour: int, quiet: tuple[int, int], said: bool) -> None:
     assert is_quiet(hour, quiet) is said
 
 
@@ -60,7 +60,7 @@ def test_stories_of_one_minute_are_one_message() -> None:
     assert sent == [(found[4], [0, 1, 2, 3, 4]), (found[5], [5]), (found[6], [6])]
 
 
-def test_nothing_is_lost_when_messages_are_gathered() -> None:
+def test_gathered_messages_contain_every_story() -> None:
     began = datetime(2026, 5, 20, tzinfo=UTC)
     found = [began + timedelta(minutes=7 * place) for place in range(100)]
     for said in ({}, {"per_hour": 1}, {"quiet": (8, 20)}, {"digest": (9, 21), "per_hour": 2}):

@@ -1,4 +1,4 @@
-"""Which sites stored articles lead to, and in which order they are suggested."""
+"""Sites suggested as sources because stored articles link to or name them, and their order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def to(*urls: str) -> str:
     return "".join(f'<p><a href="{url}">原文</a></p>' for url in urls)
 
 
-def test_sites_that_many_sites_link_to_come_first() -> None:
+def test_sites_linked_from_many_sites_come_first() -> None:
     counting = SiteCounter()
     for n in range(6):
         counting.take(article(f"https://site{n}.example/a/{n}", to("https://www.wide.example/x", "https://www.wide.example/y")))
@@ -32,7 +32,7 @@ def test_sites_that_many_sites_link_to_come_first() -> None:
     assert first.address == "https://www.wide.example/"
 
 
-def test_what_is_a_source_a_platform_or_the_site_itself_is_none() -> None:
+def test_known_sources_platforms_and_own_site_are_not_suggested() -> None:
     counting = SiteCounter(["https://rss.known.example/feed"])
     links = (
         "https://www.known.example/1",
@@ -45,14 +45,14 @@ def test_what_is_a_source_a_platform_or_the_site_itself_is_none() -> None:
     assert [one.site for one in counting.suggestions()] == ["qq.com"]
 
 
-def test_a_site_whose_articles_a_source_brings_is_one_even_when_it_is_met_later() -> None:
+def test_site_of_stored_articles_is_not_suggested() -> None:
     counting = SiteCounter()
     counting.take(article("https://a.example/1", to("https://later.example/x")))
     counting.take(article("https://later.example/1"))
     assert counting.suggestions() == []
 
 
-def test_what_search_engines_found_and_what_is_named_as_origin() -> None:
+def test_search_results_and_origins_are_counted() -> None:
     counting = SiteCounter()
     for n in range(3):
         counting.take(article(f"https://found.example/{n}", source="engine:bing_news", site="发现报", topics=("旅游",)))
@@ -65,7 +65,7 @@ def test_what_search_engines_found_and_what_is_named_as_origin() -> None:
     assert counting.origins() == [("无名社", 4)]
 
 
-def test_links_are_counted_once_an_article_and_bounded() -> None:
+def test_links_are_counted_once_per_article_and_limited() -> None:
     many = to(*(f"https://s{n}.example/" for n in range(500)))
     assert len(list(linked(many, "own.example"))) == suggestions.MAX_LINKS
     twice = to("https://b.example/1?a=1&amp;b=2", "https://b.example/2")
@@ -73,7 +73,7 @@ def test_links_are_counted_once_an_article_and_bounded() -> None:
     assert list(linked('<a href="javascript:alert(1)">x</a><a href="/local">y</a><a title="https://c.example/">z</a>', "own.example")) == []
 
 
-def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "MAX_SITES", 20)
     counting = SiteCounter()
     for n in range(200):
@@ -85,7 +85,7 @@ def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch)
     assert counting.suggestions()[0].site == "often.example"
 
 
-def test_where_every_site_was_met_often_the_rarest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rarest_sites_are_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "MAX_SITES", 20)
     counting = SiteCounter()
     for n in range(20):

@@ -1,4 +1,5 @@
-"""A body as lines, and lines as a body: pictures stay, markup stays where nobody typed, none comes in."""
+"""Conversion of an article body to editable lines and back: pictures and the markup of unchanged blocks are kept, typed markup is
+escaped."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def there() -> list[Block]:
     return blocks_of(HTML, TEXT, PICTURES, BASE)
 
 
-def test_what_nobody_touched_is_as_it_was() -> None:
+def test_unchanged_body_round_trip() -> None:
     lines = typed(there())
     assert lines.splitlines() == ["第一段链接。", "⟦1⟧ 桥", "## 小标题", "第二段", "换行", "⟦2⟧ 甲 乙", "尾巴", "⟦3⟧ 另一张"]
     body = read(lines, there(), BASE)
@@ -32,7 +33,7 @@ def test_what_nobody_touched_is_as_it_was() -> None:
     assert body.html.replace("\n", "").startswith(sanitise(HTML.removesuffix("尾巴"), BASE))
 
 
-def test_a_changed_paragraph_is_text_and_the_others_keep_their_markup() -> None:
+def test_changed_paragraph_becomes_plain_text() -> None:
     body = read(typed(there()).replace("尾巴", "尾巴 <b>改</b>\n## 新的小标题"), there(), BASE)
     assert "<p>尾巴 &lt;b&gt;改&lt;/b&gt;</p>" in body.html
     assert "<h2>新的小标题</h2>" in body.html
@@ -40,26 +41,26 @@ def test_a_changed_paragraph_is_text_and_the_others_keep_their_markup() -> None:
     assert body.text.endswith("尾巴 <b>改</b>\n新的小标题")
 
 
-def test_parts_are_moved_and_deleted_as_a_whole() -> None:
+def test_blocks_can_be_moved_and_deleted() -> None:
     body = read("⟦ 2 ⟧\n第一段链接。", there(), BASE)
     assert body.html.startswith("<ul><li>甲</li><li>乙</li></ul>")
     assert body.pictures == ()
     assert body.text == "甲\n乙\n第一段链接。"
 
 
-def test_a_part_that_is_not_there_is_told() -> None:
+def test_unknown_block_number_is_reported() -> None:
     with pytest.raises(ValueError, match="⟦9⟧"):
         read("⟦9⟧ 图", there(), BASE)
 
 
-def test_a_text_without_markup_is_paragraphs() -> None:
+def test_plain_text_becomes_paragraphs() -> None:
     blocks = blocks_of(None, "一 <i>\n\n二", (), BASE)
     assert typed(blocks) == "一 <i>\n二"
     assert read("一 <i>\n二", blocks, BASE).html == "<p>一 &lt;i&gt;</p>\n<p>二</p>"
 
 
 @given(st.text(max_size=200))
-def test_nothing_that_is_typed_is_markup(lines: str) -> None:
+def test_typed_markup_is_escaped(lines: str) -> None:
     try:
         body = read(f"{lines}\n<script>alert(1)</script><img src=x onerror=alert(2)>", there(), BASE)
     except ValueError:

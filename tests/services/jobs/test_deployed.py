@@ -1,4 +1,4 @@
-"""A real scrapyd takes our egg and scrapyd-deploy's, or has the package installed; its jobs bring articles and end when told to."""
+"""A real scrapyd runs our egg, the egg of scrapyd-deploy, or the installed package; its jobs store articles and stop when cancelled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STORED = "SELECT a.source FROM articles a"
 
 
 def deploy(scrapyd: Any, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """``newsportal deploy`` with the password in the environment."""
+    """Run ``newsportal deploy`` with the password in the environment."""
     mine = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
     done = run("deploy", scrapyd.url, *options, cwd=scrapyd.folder, **mine)
     assert "Traceback" not in done.stderr, done.stderr
@@ -43,7 +43,7 @@ def schedule(scrapyd: Any, project: str, spider: str, *arguments: tuple[str, str
 
 @pytest.fixture(scope="module")
 def beside(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A server whose folder has the project's configuration: it has looked for the spiders of the installed package once."""
+    """A server whose folder has the project's configuration and which has listed the spiders of the installed package."""
     server = new_scrapyd(tmp_path_factory.mktemp("beside"))
     shutil.copy(ROOT / "scrapy.cfg", server.folder)
     server.start()
@@ -51,7 +51,7 @@ def beside(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     server.stop()
 
 
-def test_an_egg_with_its_sources_crawls_and_its_log_and_report_are_found(scrapyd: Any, sources: Path, rows: Any, web: MadeUpWeb) -> None:
+def test_egg_with_sources_crawls_and_logs(scrapyd: Any, sources: Path, rows: Any, web: MadeUpWeb) -> None:
     scrapyd.start(NEWSPORTAL_HOME=str(scrapyd.folder / "home"))
     done = deploy(scrapyd, "--sources", str(sources), "--json")
     assert done.returncode == 0, done.stderr
@@ -73,7 +73,7 @@ def test_an_egg_with_its_sources_crawls_and_its_log_and_report_are_found(scrapyd
     assert [name for name in reports if name.endswith(f"-{rss}-rss")], reports
 
 
-def test_the_package_beside_a_configuration_needs_no_egg_and_reads_a_file_outside(beside: Any, sources: Path, rows: Any) -> None:
+def test_installed_package_needs_no_egg_and_reads_outside_sources(beside: Any, sources: Path, rows: Any) -> None:
     job = schedule(beside, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
     beside.finished(job)
     log = beside.server.text(f"/logs/default/rss/{job}.log")
@@ -81,7 +81,7 @@ def test_the_package_beside_a_configuration_needs_no_egg_and_reads_a_file_outsid
     assert set(rows(sources.parent / "data" / "newsportal.db", STORED)) == {("feed:海棠都市网",)}
 
 
-def test_a_job_that_is_cancelled_ends_in_order(beside: Any, sources: Path, rows: Any, until: Any) -> None:
+def test_cancelled_job_shuts_down_cleanly(beside: Any, sources: Path, rows: Any, until: Any) -> None:
     values = yaml.safe_load(sources.read_text("utf-8"))
     values["politeness"] = {**values.get("politeness", {}), "delay": 1}
     sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
@@ -98,7 +98,7 @@ def test_a_job_that_is_cancelled_ends_in_order(beside: Any, sources: Path, rows:
     assert rows(store, pending)[0][0] > 0, "what was not fetched waits"
 
 
-def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:
+def test_egg_of_scrapyd_deploy_is_complete(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:
     project = tmp_path / "project"
     shutil.copytree(ROOT / "newsportal", project / "newsportal", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("scrapy.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
@@ -116,7 +116,7 @@ def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: 
     assert rows(sources.parent / "data" / "newsportal.db", STORED)
 
 
-def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sources: Path, tmp_path: Path) -> None:
+def test_refusing_server_is_reported_with_exit_status_1(scrapyd: Any, sources: Path, tmp_path: Path) -> None:
     scrapyd.start()
     empty = tmp_path / "empty.egg"
     shutil.make_archive(str(empty.with_suffix("")), "zip", sources.parent)
@@ -139,8 +139,8 @@ def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sourc
     assert (away.returncode, "is it running?" in away.stderr) == (1, True), away.stderr
 
 
-def test_a_version_that_the_server_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -> None:
-    """The egg holds one spider, which is soon found: what the server runs is a matter of names."""
+def test_version_that_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -> None:
+    """The egg has a single spider, which is listed quickly: only the version names matter here."""
     egg = tmp_path / "small.egg"
     with ZipFile(egg, "w") as small:
         small.writestr("EGG-INFO/PKG-INFO", "Metadata-Version: 2.1\nName: small\nVersion: 1\n")

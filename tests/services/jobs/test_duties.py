@@ -1,4 +1,4 @@
-"""What ``newsportal up`` starts beside the portal: when a crawl, a training and the work of the night are due."""
+"""Jobs that ``newsportal up`` starts: when a crawl, a training and the nightly jobs are due."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Clock:
 
 @pytest.fixture
 def file(tmp_path: Path) -> SourcesReloader:
-    """Sources with a store in which somebody looked at something."""
+    """Sources with a store that has a reader's view."""
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: []\n", "utf-8")
     known = load(path)
@@ -47,7 +47,7 @@ def file(tmp_path: Path) -> SourcesReloader:
 
 
 def night(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True, pruned: bool = True) -> list[Wanted]:
-    """What is started at the next look; ``pruned``: after that night's deletion."""
+    """Return the jobs that are started next; ``pruned``: after that night's pruning."""
     jobs = [*jobs, *([Job("p", kind="prune", state="done", started=moment)] if pruned else [])]
     clock = Clock()
     duty = Nightly(file, 4, SHANGHAI, learn=learn, clock=clock)
@@ -56,14 +56,14 @@ def night(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, 
     return list(duty.wanted(jobs, moment))
 
 
-def test_a_fit_is_due_at_the_hour_of_the_portals_clock() -> None:
+def test_nightly_hour_is_in_the_portals_time_zone() -> None:
     four = datetime(2026, 3, 5, 4, tzinfo=SHANGHAI)
     assert last_due(NOW, 4, SHANGHAI) == four
     assert last_due(four.astimezone(UTC), 4, SHANGHAI) == four
     assert last_due(four - timedelta(seconds=1), 4, SHANGHAI) == four - timedelta(days=1)
 
 
-def test_it_is_due_once_a_night_and_after_a_night_that_was_missed(file: SourcesReloader, tmp_path: Path) -> None:
+def test_fit_is_due_once_a_night_and_after_a_missed_night(file: SourcesReloader, tmp_path: Path) -> None:
     (wanted,) = night(file, NOW)
     assert (wanted.kind, wanted.words) == ("fit", ("recommend", "fit", "--json"))
     store = open_store(file.known.store)
@@ -82,7 +82,7 @@ def test_it_is_due_once_a_night_and_after_a_night_that_was_missed(file: SourcesR
     assert not night(empty, NOW), "nobody looked at anything"
 
 
-def test_a_fit_that_failed_is_not_tried_all_night(file: SourcesReloader) -> None:
+def test_failed_fit_waits_for_the_next_night(file: SourcesReloader) -> None:
     failed = Job("a", kind="fit", state="failed", started=NOW)
     assert not night(file, NOW + HOUR, [failed])
     assert not night(file, NOW + 9 * HOUR, [Job("a", kind="fit", started=NOW)]), "it still runs"
@@ -90,7 +90,7 @@ def test_a_fit_that_failed_is_not_tried_all_night(file: SourcesReloader) -> None
     assert night(file, NOW - HOUR, [failed]), "a clock that was put back holds nothing back"
 
 
-def test_what_is_too_old_is_deleted_each_night_before_anything_is_learnt(file: SourcesReloader, tmp_path: Path) -> None:
+def test_prune_is_due_each_night_before_the_fit(file: SourcesReloader, tmp_path: Path) -> None:
     (wanted,) = night(file, NOW, [], pruned=False)
     assert (wanted.kind, wanted.words) == ("prune", ("prune", "--json"))
     assert not night(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it still runs"
@@ -107,7 +107,7 @@ def test_what_is_too_old_is_deleted_each_night_before_anything_is_learnt(file: S
     assert night(unread, NOW, [], pruned=False), "also where nobody reads"
 
 
-def test_events_that_changed_are_looked_at_again_between_the_two(file: SourcesReloader) -> None:
+def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) -> None:
     store = open_store(file.known.store)
     EventFollower().follow(store)
     (wanted,) = night(file, NOW)
@@ -119,7 +119,7 @@ def test_events_that_changed_are_looked_at_again_between_the_two(file: SourcesRe
     assert [one.kind for one in night(file, NOW)] == ["fit"]
 
 
-def test_a_night_in_which_no_event_had_changed_is_over(file: SourcesReloader) -> None:
+def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None:
     store, clock = open_store(file.known.store), Clock()
     duty = Nightly(file, 4, SHANGHAI, learn=False, clock=clock)
 
@@ -138,7 +138,7 @@ def crawl(minutes: float, stored: int) -> Job:
     return Job(f"c{minutes}", state="done", started=NOW, ended=NOW + timedelta(minutes=minutes), outcome=({"stored": stored},))
 
 
-def test_a_training_begins_when_enough_is_new_and_rests() -> None:
+def test_training_is_due_after_enough_new_articles_and_a_pause() -> None:
     duty = Retraining(50)
     assert not list(duty.wanted([crawl(1, 30)], NOW + HOUR))
     jobs = [crawl(1, 30), crawl(2, 20)]
@@ -153,11 +153,11 @@ def test_a_training_begins_when_enough_is_new_and_rests() -> None:
     assert list(duty.wanted([*jobs, done], NOW)), "a clock that was put back holds nothing back"
 
 
-def test_the_setting_turns_training_off() -> None:
+def test_zero_turns_training_off() -> None:
     assert not list(Retraining(0).wanted([crawl(1, 10_000)], NOW + HOUR))
 
 
-def test_crawls_are_started_one_at_a_time_again_and_again_and_when_asked() -> None:
+def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
     clock, said = Clock(), list[str]()
     duty = RepeatedCrawl(600, lambda: False, lambda run: False, lambda event, facts: said.append(event), clock=clock)
     ended = Job("a", state="done")
@@ -166,7 +166,7 @@ def test_crawls_are_started_one_at_a_time_again_and_again_and_when_asked() -> No
         return [wanted.words[:2] for wanted in duty.wanted([], NOW)]
 
     assert words() == [("crawl", "--due")]
-    clock.now = 6 * 3600.0  # a crawl that took long, or a machine that slept
+    clock.now = 6 * 3600.0  # a crawl that took long, or a machine in standby
     duty.ask()
     assert words() == [], "one runs"
     duty.ended(ended, None)
@@ -184,7 +184,7 @@ def test_crawls_are_started_one_at_a_time_again_and_again_and_when_asked() -> No
     assert said == []
 
 
-def test_without_a_network_it_waits_for_one_and_then_visits_everything() -> None:
+def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
     clock, said, away = Clock(), list[str](), [True]
     duty = RepeatedCrawl(600, lambda: away[0], lambda run: True, lambda event, facts: said.append(event), clock=clock)
     list(duty.wanted([], NOW))

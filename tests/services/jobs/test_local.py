@@ -1,4 +1,4 @@
-"""Jobs as processes of this machine: what hangs is ended, what outlives its supervisor is found."""
+"""Jobs as local processes: hanging jobs are killed, jobs that outlive their supervisor are found."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records, alive
 
 HEEDS = "import signal, time; signal.signal(signal.SIGINT, signal.default_int_handler)"
-"""As a crawl does, also where who runs the tests ignores Ctrl-C."""
+"""As in a crawl, even if SIGINT is ignored by the process that runs the tests."""
 
 SLEEPS = "import time; time.sleep(600)"
 DEAF = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(600)"
 
 
 class Place:
-    """A runner of Python programs, and the end of its jobs."""
+    """A runner of Python programs that waits for the end of its jobs."""
 
     def __init__(self, folder: Path, **more: Any) -> None:
         self.records = Records(folder)
@@ -47,7 +47,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_a_job_that_takes_too_long_is_ended(place: Place) -> None:
+def test_job_over_its_time_limit_is_killed(place: Place) -> None:
     job = place.run(Wanted(kind="retrain", words=(SLEEPS,), limit=0.2))
     assert (job.state, job.status) == ("failed", -signal.SIGKILL)
     assert job.error is not None
@@ -55,7 +55,7 @@ def test_a_job_that_takes_too_long_is_ended(place: Place) -> None:
 
 
 @pytest.mark.parametrize("program", [f"{HEEDS}; time.sleep(600)", DEAF])
-def test_a_crawl_that_hangs_is_ended(place: Place, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+def test_hanging_crawl_is_killed(place: Place, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     monkeypatch.setattr(local, "LOOK", 1.0)
     job = place.run(Wanted(words=(program,), silence=1.0))
     assert job.error is not None
@@ -63,7 +63,7 @@ def test_a_crawl_that_hangs_is_ended(place: Place, monkeypatch: pytest.MonkeyPat
     assert job.status != 0
 
 
-def test_a_crawl_that_is_cancelled_ends_in_order_and_is_recorded_so(place: Place) -> None:
+def test_cancelled_crawl_ends_cleanly(place: Place) -> None:
     place.runner.start("a", Wanted(words=(f"{HEEDS}\ntry: print(1, flush=True); time.sleep(600)\nexcept KeyboardInterrupt: pass",)))
     while not place.records.log_file("a").exists() or not place.records.log_file("a").read_text():
         time.sleep(0.01)
@@ -75,7 +75,7 @@ def test_a_crawl_that_is_cancelled_ends_in_order_and_is_recorded_so(place: Place
     assert not place.runner.cancel("a")
 
 
-def test_a_runner_that_is_closed_starts_nothing(place: Place) -> None:
+def test_closed_runner_starts_nothing(place: Place) -> None:
     place.runner.start("a", Wanted(kind="fit", words=(SLEEPS,)))
     place.runner.close()
     job = place.runner.get("a")
@@ -87,7 +87,7 @@ def test_a_runner_that_is_closed_starts_nothing(place: Place) -> None:
         place.runner.start("b", Wanted(kind="fit", words=(SLEEPS,)))
 
 
-def test_a_job_of_a_killed_supervisor_is_found_running_and_then_dead(tmp_path: Path) -> None:
+def test_job_of_killed_supervisor_is_found_running_and_later_lost(tmp_path: Path) -> None:
     program = (
         "import sys, time; from pathlib import Path; from newsportal.services.jobs.base import Wanted\n"
         "from newsportal.services.jobs.local import LocalRunner; from newsportal.services.jobs.records import Records\n"
@@ -114,7 +114,7 @@ def until_gone(there: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_record_that_cannot_be_written_stops_a_schedule_and_not_a_portal(tmp_path: Path) -> None:
+def test_unwritable_records_stop_a_schedule_but_not_a_portal(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file", "utf-8")
     with pytest.raises(RunnerRefused):
         LocalRunner(Records(tmp_path / "jobs"), tmp_path, {}).start("a", Wanted(kind="fit", words=("exit(0)",)))

@@ -1,4 +1,4 @@
-"""``newsportal schedule`` with real processes: what is due is visited once, by whoever runs the jobs, and nothing is left behind."""
+"""``newsportal schedule`` with real processes: each due source is visited once, whatever runs the jobs, and no process is left behind."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ PATIENCE = 600.0
 
 @pytest.fixture
 def sources(sources: Path) -> Path:
-    """Two feeds and a region: each job is a process of its own."""
+    """Two feeds and a region: each job is a separate process."""
     keep(sources, feeds=2, regions=1)
     return sources
 
 
 def keep(sources: Path, **kept: int) -> None:
-    """The first so many of each kind, and nothing else."""
+    """Keep the first entries of each kind, as many as given, and remove the others."""
     values = yaml.safe_load(sources.read_text("utf-8"))
     values |= {key: values[key][: kept.get(key, 0)] for key in ("feeds", "regions", "topics")}
     sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
@@ -46,7 +46,7 @@ def words(sources: Path, *options: str) -> tuple[str, ...]:
 
 
 def told(sources: Path, *options: str, **environment: str) -> list[dict[str, Any]]:
-    """What a schedule that ends by itself says."""
+    """Return the events printed by a schedule that ends by itself."""
     done = run(*words(sources, *options), timeout=PATIENCE, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -59,14 +59,14 @@ from newsportal.services.jobs.local import LocalRunner
 LocalRunner.close.__defaults__ = (600.0,)
 main()
 """
-"""The command line, but that jobs have ten minutes to end: on a busy machine half a minute is short."""
+"""The command line with ten minutes for jobs to end: on a busy machine the usual half minute is too short."""
 
 
 @contextmanager
 def standing(sources: Path, *options: str, **environment: str) -> Iterator[Started]:
     environment = {"PYTHONUNBUFFERED": "1", **environment}
     with Started(*words(sources, "--json", "--every", "0.5", *options), piped=True, script=PATIENT, **environment) as process:
-        patience = threading.Timer(PATIENCE, process.kill)  # who waits for a word that never comes hears that it ended
+        patience = threading.Timer(PATIENCE, process.kill)  # if the expected event never comes, the reader sees the end of the process
         patience.start()
         try:
             yield process
@@ -75,7 +75,7 @@ def standing(sources: Path, *options: str, **environment: str) -> Iterator[Start
 
 
 def event(process: Started, name: str, job: str | None = None) -> dict[str, Any]:
-    """The next event of this name; of one job, if one is named: several run side by side."""
+    """Return the next event of this name; of one job if given, as several run side by side."""
     said = []
     for line in process.stdout:
         said.append(json.loads(line))
@@ -85,7 +85,7 @@ def event(process: Started, name: str, job: str | None = None) -> dict[str, Any]
 
 
 def events(process: Started, *names: str) -> dict[str, dict[str, Any]]:
-    """The next events of these names, in whatever order."""
+    """Return the next events of these names, in any order."""
     said: dict[str, dict[str, Any]] = {}
     for line in process.stdout:
         one = json.loads(line)
@@ -95,7 +95,7 @@ def events(process: Started, *names: str) -> dict[str, dict[str, Any]]:
     raise AssertionError(f"it ended without one of {names}: {list(said)}")
 
 
-def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: Path, rows: Any) -> None:
+def test_once_visits_each_source_once_and_reports_results(sources: Path, rows: Any) -> None:
     said = told(sources, "--once", "--json", "--every", "0.5", "--batch", "2")
     started = [one for one in said if one["event"] == "started"]
     visited = Counter(key for one in started for key in one["sources"])
@@ -113,13 +113,13 @@ def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: P
     assert "Spider closed (finished)" in shown.stdout
 
 
-def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sources: Path, until: Any) -> None:
+def test_second_schedule_takes_over_when_the_first_is_killed(sources: Path, until: Any) -> None:
     with standing(sources, "--jobs", "1") as first:
         job = event(first, "started")
         with standing(sources, "--jobs", "1") as second:
             assert "another schedule" in event(second, "standing by")["message"]
             first.kill()
-            other = events(second, "goes on", "started")["started"]  # the look that takes over starts a job before it says so
+            other = events(second, "goes on", "started")["started"]  # the step that takes over starts a job before it reports
             assert not set(other["sources"]) & set(job["sources"])
             second.terminate()
             assert second.wait(PATIENCE) == 0
@@ -127,7 +127,7 @@ def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sou
     until(lambda: not any(one.pid and alive(one.pid, one.born) for one in records.all("local")), "the end of all jobs")
 
 
-def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
+def test_sigterm_ends_jobs_cleanly(sources: Path) -> None:
     with standing(sources) as process:
         job = event(process, "started")["job"]
         log = Records(load(sources).jobs_folder).log_file(job)
@@ -145,8 +145,8 @@ def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
     assert not alive(record.pid, record.born)
 
 
-def test_a_second_signal_ends_its_jobs_at_once(tmp_path: Path, until: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and never answers
+def test_second_signal_ends_jobs_at_once(tmp_path: Path, until: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections and never answers
         file = tmp_path / "sources.yaml"
         feed = f'[{{name: 慢, url: "http://127.0.0.1:{silent.getsockname()[1]}/feed"}}]'
         file.write_text(f"politeness: {{allow_private: [127.0.0.1], obey_robots: false}}\nfeeds: {feed}\n", "utf-8")
@@ -167,7 +167,7 @@ def test_a_second_signal_ends_its_jobs_at_once(tmp_path: Path, until: Any) -> No
     assert record.status >= 0, "it was not killed for its patience"
 
 
-def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
+def test_cancelled_job_and_broken_sources_are_reported(sources: Path) -> None:
     text = sources.read_text("utf-8")
     assert "\n  delay: 0\n" in text
     sources.write_text(text.replace("\n  delay: 0\n", "\n  delay: 10\n"), "utf-8")  # it must not end by itself before
@@ -190,7 +190,7 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
         assert process.wait(PATIENCE) == 0
 
 
-def test_a_redis_that_is_away_is_waited_for(sources: Path, redis_server: Any) -> None:
+def test_schedule_waits_for_redis(sources: Path, redis_server: Any) -> None:
     redis_server.kill()
     values = yaml.safe_load(sources.read_text("utf-8"))
     sources.write_text(yaml.safe_dump({**values, "frontier": {"redis": redis_server.url}}, allow_unicode=True), "utf-8")
@@ -207,7 +207,7 @@ def test_a_redis_that_is_away_is_waited_for(sources: Path, redis_server: Any) ->
             assert second.wait(PATIENCE) == 0
 
 
-def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, sources: Path, rows: Any) -> None:
+def test_schedule_waits_for_scrapyd(scrapyd: Any, sources: Path, rows: Any) -> None:
     keep(sources, feeds=1)
     shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
     secret = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password}

@@ -1,4 +1,4 @@
-"""A file that broke leaves those who crawl the last good one."""
+"""While the sources file is broken, crawls use its last valid version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from newsportal.services.jobs.supervisor import SourcesReloader
 from newsportal.sources import load
 
 
-def test_a_file_that_broke_leaves_the_crawl_the_last_good_one(tmp_path: Path) -> None:
+def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: [{name: 甲, url: 'https://a.example/rss'}]\n", "utf-8")
     said: list[str] = []
@@ -37,7 +37,7 @@ def test_a_file_that_broke_leaves_the_crawl_the_last_good_one(tmp_path: Path) ->
     assert not kept.exists()
 
 
-def test_without_copies_a_file_that_broke_is_said_and_nothing_is_written(tmp_path: Path) -> None:
+def test_broken_file_is_reported_without_copies(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: []\n", "utf-8")
     said: list[str] = []

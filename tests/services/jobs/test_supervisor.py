@@ -1,4 +1,4 @@
-"""The loop: what duties want is started, what ended is reported as data, and what hinders it is waited for."""
+"""The supervisor starts the jobs that duties want, reports their results as data, and waits while something prevents it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOW = datetime.fromisoformat("2026-03-05T08:30:00+00:00")
 
 
 class Wants(Duty):
-    """Each job once, in order, one at a time; ``before`` is called first."""
+    """Wants each job once, in order, one at a time; calls ``before`` first."""
 
     def __init__(self, *wanted: Wanted, before: Callable[[], None] = lambda: None) -> None:
         self.left, self.before = list(wanted), before
@@ -47,7 +47,7 @@ class Wants(Duty):
 
 
 class Place:
-    """A supervisor of Python programs, and what it said."""
+    """A supervisor of Python programs, and the events it reported."""
 
     def __init__(self, folder: Path, *duties: Duty, every: float = 60.0, once: bool = False) -> None:
         (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
@@ -64,7 +64,7 @@ class Place:
         return [facts for name, facts in self.said if name == event]
 
 
-def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -> None:
+def test_every_kind_of_job_is_reported_with_its_outcome(tmp_path: Path) -> None:
     reports = 'print(\'{"views": 9}\'); print(\'{"event": "done"}\')'
     fails = 'print(\'{"event": "failed", "error": {"code": "x", "text": "坏了"}}\'); exit(1)'
     saved = tmp_path / "runs-are-saved"
@@ -101,7 +101,7 @@ def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -
     assert [job.kind for job, _ in duty.over] == ["crawl", "fit", "retrain", "prune"]
 
 
-def test_what_hinders_it_is_said_once_and_waited_for(tmp_path: Path) -> None:
+def test_hindrance_is_reported_once_and_waited_for(tmp_path: Path) -> None:
     away = [True, True, True, False, False]
 
     def look() -> None:
@@ -116,7 +116,7 @@ def test_what_hinders_it_is_said_once_and_waited_for(tmp_path: Path) -> None:
     assert "the store is away" in place.facts("hindered")[0]["message"]
 
 
-def test_with_once_what_hinders_it_ends_it(tmp_path: Path) -> None:
+def test_hindrance_ends_a_supervisor_with_once(tmp_path: Path) -> None:
     def look() -> None:
         raise StoreUnavailable("the store is away")
 
@@ -125,7 +125,7 @@ def test_with_once_what_hinders_it_ends_it(tmp_path: Path) -> None:
         place.supervisor.run()
 
 
-def test_a_record_that_somebody_deleted_holds_nothing_up(tmp_path: Path) -> None:
+def test_deleted_record_blocks_nothing(tmp_path: Path) -> None:
     waits = f"import time; from pathlib import Path\nwhile not Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
     duty = Wants(Wanted(kind="fit", words=(waits,)), Wanted(kind="fit", words=("",)))
     place = Place(tmp_path, duty, every=0.01)
@@ -146,7 +146,7 @@ def test_a_record_that_somebody_deleted_holds_nothing_up(tmp_path: Path) -> None
     assert [job.state for job, _ in duty.over] == ["done", "done"]
 
 
-def test_stop_ends_it_at_once_and_its_jobs_with_it(tmp_path: Path) -> None:
+def test_stop_ends_supervisor_and_its_jobs(tmp_path: Path) -> None:
     place = Place(tmp_path, Wants(Wanted(kind="fit", words=("import time; time.sleep(600)",))))
     thread = threading.Thread(target=place.supervisor.run)
     thread.start()

@@ -1,8 +1,8 @@
-"""Publishers that are killed at a given step: ``python dying.py FOLDER TARGET.yaml`` reads numbers of steps, and answers each with
-``killed`` or ``alive``. Each publisher is a process of its own, forked from one that has imported everything.
+"""Publishers that are killed at a given step: ``python dying.py FOLDER TARGET.yaml`` reads step numbers and answers each with ``killed`` or
+``alive``. Each publisher is a process forked from one that has imported everything.
 
-The steps are counted where something becomes lasting: before and after each call of the outbox that writes, each write of the target, and
-each statement and commit of its database.
+Steps are counted at lasting effects: before and after each call of the outbox that writes, each write of the target, and each statement and
+commit of its database.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from newsportal.store.outbox import Outbox
 
 
 class Death:
-    """Comes at the step of this number."""
+    """Kills the process at the step of this number."""
 
     def __init__(self, step: int) -> None:
         self.left = step
@@ -78,7 +78,7 @@ def answers(folder: Path, target: Path) -> None:
             except Exception:
                 traceback.print_exc()
             finally:
-                os._exit(status)  # with what went wrong on standard error
+                os._exit(status)  # the error is on standard error
         ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         print({0: "alive", -signal.SIGKILL: "killed"}.get(ended, f"failed {ended}"), flush=True)
 

@@ -1,4 +1,4 @@
-"""A crawl publishes after its run; a worker all the time, and a trouble that lasts is told once."""
+"""A crawl publishes after its run; a worker publishes continuously and reports a lasting problem once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def known(folder: Path, target: str) -> Sources:
 
 
 @pytest.mark.slow
-def test_a_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -> None:
+def test_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -> None:
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
     with sources.open("a", encoding="utf-8") as file:
@@ -50,7 +50,7 @@ def test_a_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -
     assert len(cms.rows()) == len(heads)
 
 
-def test_what_is_stored_is_published_while_a_worker_stays(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+def test_worker_publishes_new_articles_continuously(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
     said: list[str] = []
     publisher = Publisher(known(tmp_path, cms.target()), said.append, every=0.02)
     publisher.start()
@@ -65,7 +65,7 @@ def test_what_is_stored_is_published_while_a_worker_stays(store: Store, add: Cal
     assert said == ["cms: 1 published"] * 2
 
 
-def test_a_trouble_that_lasts_is_told_once(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+def test_lasting_problem_is_reported_once(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
     said: list[str] = []
     cms.run("ALTER TABLE posts RENAME TO other")
     publisher = Publisher(known(tmp_path, cms.target()), said.append, every=0.02)
@@ -82,7 +82,7 @@ def test_a_trouble_that_lasts_is_told_once(store: Store, add: Callable[..., str]
     assert said[1:] == ["cms: 1 published"]
 
 
-def test_nothing_ends_a_crawl_but_is_told(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+def test_publishing_errors_do_not_end_a_crawl(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
     said: list[str] = []
     add("a")
     after_crawl(known(tmp_path, cms.target().replace("cms.db", "gone.db")), said.append)

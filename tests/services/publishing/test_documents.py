@@ -1,4 +1,4 @@
-"""MongoDB and Elasticsearch as targets: one document an article, brought up to date, taken back; what the real servers say."""
+"""MongoDB and Elasticsearch as targets: one document per article, updated and withdrawn; how errors of the servers are reported."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def elastic(servers: Servers) -> Iterator[Elastic]:
 
 
 @pytest.mark.slow
-def test_an_article_is_one_plain_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_article_becomes_a_plain_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     id = add("桥", title="长江大桥今天通车", text="记者从武汉发来报道：长江大桥通车了。", topic="城市", images=PICTURES, language="zh")
     tally = run(store, tmp_path, there.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (1, 0, None, None)
@@ -79,7 +79,7 @@ def test_an_article_is_one_plain_document(store: Store, add: Add, there: Documen
 
 
 @pytest.mark.slow
-def test_documents_follow_their_articles(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_documents_are_updated_and_withdrawn(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     target = there.target(only="{versions: all}")
     ids = [add("a"), add("b"), add("c")]
     assert run(store, tmp_path, target).published == 3
@@ -103,7 +103,7 @@ def test_documents_follow_their_articles(store: Store, add: Add, there: Document
 
 
 @pytest.mark.slow
-def test_every_version_says_how_its_story_stands(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_every_version_has_its_place_in_the_story(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     target = there.target(only="{versions: all}")
 
     def stories() -> list[tuple[bool, int]]:
@@ -128,7 +128,7 @@ def test_every_version_says_how_its_story_stands(store: Store, add: Add, there: 
 
 
 @pytest.mark.slow
-def test_a_story_is_published_once_by_its_head(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_story_is_published_once_by_its_head(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     first = add("a", text=invented(1, 400))
     run(store, tmp_path, there.target())
     add("b", text=invented(1, 400), host="other.example", site="别的网")
@@ -137,7 +137,7 @@ def test_a_story_is_published_once_by_its_head(store: Store, add: Add, there: Do
 
 
 @pytest.mark.slow
-def test_a_lost_outbox_writes_nothing_twice(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_lost_outbox_duplicates_nothing(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     ids = [add() for _ in range(3)]
     run(store, tmp_path, there.target())
     store.outbox.forget("docs")
@@ -147,7 +147,7 @@ def test_a_lost_outbox_writes_nothing_twice(store: Store, add: Add, there: Docum
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
-def test_an_older_put_never_overwrites_a_newer_one(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
+def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
     id = add("a")
     if known:
         run(store, tmp_path, there.target())
@@ -167,7 +167,7 @@ def test_an_older_put_never_overwrites_a_newer_one(store: Store, add: Add, there
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
-def test_an_older_put_brings_nothing_back(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
+def test_late_put_does_not_restore_a_withdrawn_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
     id = add("a")
     if known:
         run(store, tmp_path, there.target())
@@ -213,7 +213,7 @@ def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, there: Docume
 
 
 @pytest.mark.slow
-def test_nothing_of_an_article_breaks_its_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_hostile_text_is_stored(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     nasty = "\u2028x\x00 ' \" \\ {$ne: 1} $where 😀 \ud800"
     ids = [add("n", title=nasty, text=nasty * 20, category=nasty, author=nasty), add("z", published=datetime(1, 1, 1, tzinfo=UTC))]
     assert run(store, tmp_path, there.target()).published == 2
@@ -222,7 +222,7 @@ def test_nothing_of_an_article_breaks_its_document(store: Store, add: Add, there
 
 
 @pytest.mark.slow
-def test_a_server_that_is_away_is_waited_for(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_unavailable_server_is_waited_for(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     id = add("a")
     port = there.uri.split("/")[2].rpartition(":")[2]
     tally = run(store, tmp_path, there.target(there.uri.replace(f":{port}", ":1")))
@@ -233,7 +233,7 @@ def test_a_server_that_is_away_is_waited_for(store: Store, add: Add, there: Docu
 
 
 @pytest.mark.slow
-def test_a_mongodb_killed_in_the_middle(store: Store, add: Add, tmp_path: Path) -> None:
+def test_publishing_resumes_after_mongodb_was_killed(store: Store, add: Add, tmp_path: Path) -> None:
     ids = [add() for _ in range(450)]
     with own_server("mongodb") as server:
         target = target_of(server.url("docs"), only="{versions: all}")
@@ -248,7 +248,7 @@ def test_a_mongodb_killed_in_the_middle(store: Store, add: Add, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_one_article_that_cannot_be_put_keeps_no_other_back(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_refused_article_does_not_block_others(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     ids = sorted(add() for _ in range(5))
     with work_on(store, tmp_path, there.target()) as work:
         assert isinstance(work.target, DocumentTarget)
@@ -267,7 +267,7 @@ def test_one_article_that_cannot_be_put_keeps_no_other_back(store: Store, add: A
 
 
 @pytest.mark.slow
-def test_the_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, elastic: Elastic, tmp_path: Path) -> None:
+def test_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, elastic: Elastic, tmp_path: Path) -> None:
     id = add("a", title="黄山旅游旺季到来", text="黄山风景区今天迎来游客。", topic="旅游")
     add("b", title="球队夺冠", text="昨晚的比赛结束了。", published=NOW - 30 * 24 * HOUR)
     for server in (mongo, elastic):
@@ -286,7 +286,7 @@ def test_the_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, 
 
 
 @pytest.mark.slow
-def test_an_index_with_another_mapping_is_left_alone(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+def test_index_with_conflicting_mapping_is_left_alone(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
     add("a")
     elastic.client.indices.create(index=elastic.index, mappings={"properties": {"title": {"type": "keyword"}, "theirs": {"type": "date"}}})
     tally = run(store, tmp_path, elastic.target())
@@ -296,7 +296,7 @@ def test_an_index_with_another_mapping_is_left_alone(store: Store, add: Add, ela
 
 
 @pytest.mark.slow
-def test_an_index_of_somebody_s_own_gets_the_fields_it_lacks(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+def test_missing_fields_are_added_to_existing_index(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
     elastic.client.indices.create(index=elastic.index, mappings={"properties": {"title": {"type": "text", "analyzer": "simple"}}})
     add("a")
     assert run(store, tmp_path, elastic.target()).published == 1
@@ -305,7 +305,7 @@ def test_an_index_of_somebody_s_own_gets_the_fields_it_lacks(store: Store, add: 
 
 
 @pytest.mark.slow
-def test_a_read_only_index_is_waited_for(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+def test_read_only_index_is_waited_for(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
     add("a")
     run(store, tmp_path, elastic.target())
     elastic.client.indices.put_settings(index=elastic.index, settings={"index.blocks.write": True})
@@ -316,7 +316,7 @@ def test_a_read_only_index_is_waited_for(store: Store, add: Add, elastic: Elasti
 
 
 @pytest.mark.slow
-def test_documents_of_others_in_the_collection_are_left_alone(store: Store, add: Add, mongo: Mongo, tmp_path: Path) -> None:
+def test_foreign_documents_are_left_alone(store: Store, add: Add, mongo: Mongo, tmp_path: Path) -> None:
     mongo.articles.insert_one({"_id": "theirs", "title": "x"})
     id = add("a")
     with work_on(store, tmp_path, mongo.target()) as work:
@@ -327,7 +327,7 @@ def test_documents_of_others_in_the_collection_are_left_alone(store: Store, add:
 
 @contextmanager
 def answering(status: int, body: bytes) -> Iterator[str]:
-    """An address at which a server of this test answers every request so, as Elasticsearch does; ``_bulk`` of several lines as well."""
+    """The address of a server that gives every request this response, as Elasticsearch does, including multi-line ``_bulk`` requests."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -372,7 +372,7 @@ def answering(status: int, body: bytes) -> Iterator[str]:
         ),
     ],
 )
-def test_what_a_server_with_security_says_is_told_with_its_remedy(
+def test_elasticsearch_errors_are_reported_with_their_fix(
     tmp_path: Path, status: int, body: bytes, kind: type[Exception], told: str
 ) -> None:
     with answering(status, body) as address:
@@ -384,7 +384,7 @@ def test_what_a_server_with_security_says_is_told_with_its_remedy(
     assert "geheim" not in str(raised.value)
 
 
-def test_a_document_that_is_too_large_for_elasticsearch_is_refused(tmp_path: Path) -> None:
+def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
     with answering(413, b'{"error": "too large"}') as address:
         known = sources_with(tmp_path, target_of(f"elasticsearch://{address}/news"))
         target = open_target(known.publish[0], known)
@@ -405,12 +405,12 @@ def test_a_document_that_is_too_large_for_elasticsearch_is_refused(tmp_path: Pat
         (ConfigurationError("no such option"), TargetUnfit, "mend publish.to"),
     ],
 )
-def test_what_mongodb_says_is_told_with_its_remedy(error: Exception, kind: type[Exception], told: str) -> None:
+def test_mongodb_errors_are_reported_with_their_fix(error: Exception, kind: type[Exception], told: str) -> None:
     assert isinstance(explained(error, "docs"), kind)
     assert told in str(explained(error, "docs"))
 
 
-def test_what_a_bulk_call_says_of_each_document() -> None:
+def test_bulk_errors_are_reported_per_document() -> None:
     documents = [{"_id": name} for name in "abc"]
     faults = [
         {"index": 0, "code": 11000, "keyPattern": {"_id": 1}, "errmsg": "E11000"},
@@ -424,7 +424,7 @@ def test_what_a_bulk_call_says_of_each_document() -> None:
 
 
 @pytest.mark.parametrize(("uri", "driver"), [("mongodb://h/d", "mongodb"), ("elasticsearch://h/i", "elasticsearch")])
-def test_a_driver_that_is_missing_is_told_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str, driver: str) -> None:
+def test_missing_driver_error_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str, driver: str) -> None:
     monkeypatch.delitem(sys.modules, f"newsportal.services.publishing.{driver}")
     for name in ("pymongo", "bson", "elasticsearch", "elastic_transport"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -433,7 +433,7 @@ def test_a_driver_that_is_missing_is_told_with_its_extra(tmp_path: Path, monkeyp
     assert f"pip install -e '.[{driver}]'" in found.problems[0]
 
 
-def test_a_document_has_plain_values() -> None:
+def test_document_has_plain_values() -> None:
     made = document(sample(NOW))
     assert (made["date"], made["topics"], made["images"]) == (NOW, ["专题"], [{"url": "https://news.example/sample.jpg"}])
     assert "摘要" in made["summary"]
@@ -456,7 +456,7 @@ def test_a_document_has_plain_values() -> None:
         ("- {name: a, to: 'mongodb://h/a', unpublish: {a: 1}}", "columns are for a database"),
     ],
 )
-def test_an_address_that_cannot_be_is_told_with_its_line(tmp_path: Path, target: str, told: str) -> None:
+def test_invalid_target_url_is_reported_with_its_line(tmp_path: Path, target: str, told: str) -> None:
     with pytest.raises(Exception, match=r"sources.yaml:\d+: publish\[0\]") as raised:
         sources_with(tmp_path, target)
     assert told in str(raised.value)

@@ -1,4 +1,4 @@
-"""Publishers that are killed between any two steps, and many at once: nothing is lost, nothing comes twice."""
+"""Publishers killed between any two steps, and concurrent publishers: nothing is lost or duplicated."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def site(uri: str) -> Iterator[Cms]:
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
 def there(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[Cms]:
-    """Somebody's news site on each database."""
+    """A foreign news site on each database."""
     if request.param == "sqlite":
         with site(f"sqlite:///{tmp_path}/cms.db") as made:
             yield made
@@ -44,7 +44,7 @@ def there(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> I
 
 
 def finish(store: Store, folder: Path, target: str) -> Tally:
-    """As a publisher that comes when every lease has run out."""
+    """Publish at a time when every lease has expired."""
     with work_on(store, folder, target) as work:
         later = replace(work, now=lambda: datetime.now(UTC) + timedelta(seconds=LEASE + 1))
         return publish(later)
@@ -52,7 +52,7 @@ def finish(store: Store, folder: Path, target: str) -> Tally:
 
 @contextmanager
 def dying(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
-    """Answers whether a publisher was killed at a step; else it ended before."""
+    """Function that tells whether a publisher was killed at a step; otherwise it had finished before."""
     described = folder / "target.yaml"
     described.write_text(target, "utf-8")
     with Started(str(folder), str(described), script=DYING, piped=True) as asked:
@@ -67,9 +67,9 @@ def dying(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
-def test_killed_between_any_two_steps(store: Store, add: Add, there: Cms, tmp_path: Path, marks: str) -> None:
+def test_publisher_killed_at_any_step_loses_nothing(store: Store, add: Add, there: Cms, tmp_path: Path, marks: str) -> None:
     target, ids, step = there.target(marks=marks), [add()], 0
-    stride = 1 if there.uri.startswith("sqlite") else 4  # the steps are the same; some of them over servers are enough
+    stride = 1 if there.uri.startswith("sqlite") else 4  # the steps are the same; on database servers a sample is enough
     with dying(tmp_path, target) as dies:
         while dies(step):
             assert finish(store, tmp_path, target).away is None
@@ -105,8 +105,8 @@ def test_eight_publishers_share_one_outbox(store: Store, add: Add, there: Cms, t
     assert len(there.marks()) == 60
 
 
-def test_what_a_real_database_takes_and_does_not(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
-    """Strict types, four byte characters, quotes; a row it refuses does not hold the others up."""
+def test_hostile_text_and_refused_rows_on_real_databases(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
+    """Strict types, four-byte characters, quotes; a refused row does not block the others."""
     there.run("CREATE UNIQUE INDEX one_title ON posts (title)")
     nasty = "';\"\\ %s %(a)s :b {c} 😀"
     add("a", title=nasty, text=nasty * 9)
@@ -136,7 +136,7 @@ TRIGGERS = {
 }
 
 
-def test_what_their_trigger_does_not_take_has_failed_and_the_others_go_on(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
+def test_row_refused_by_trigger_fails_and_others_are_published(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
     for statement in TRIGGERS["sqlite" if there.uri.startswith("sqlite") else "postgresql" if "postgresql" in there.uri else "mariadb"]:
         there.run(statement)
     ids = [add(title="no"), add(), add()]
@@ -148,7 +148,7 @@ def test_what_their_trigger_does_not_take_has_failed_and_the_others_go_on(store:
 
 
 @pytest.mark.parametrize("kind", ["postgresql", "mariadb"])
-def test_a_server_killed_in_the_middle(store: Store, add: Add, tmp_path: Path, kind: str) -> None:
+def test_publishing_resumes_after_server_was_killed(store: Store, add: Add, tmp_path: Path, kind: str) -> None:
     ids = [add() for _ in range(120)]
     with own_server(kind) as server:
         MAKE[kind](server.port, "cms")
@@ -159,7 +159,7 @@ def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> Non
     with site(server.url("cms")) as there:
 
         def killed() -> bool:
-            """Never stopped; the server is killed between two articles."""
+            """Return False; kill the server between two articles."""
             if server.alive and store.outbox.counts().get("cms", {}).get("done", 0):
                 server.kill()
             return False

@@ -1,4 +1,4 @@
-"""The fit on many machines is the fit on one: the parts' sums, put together without Spark, and the command on a real one."""
+"""A distributed fit equals a local one: the sums of the parts merged without Spark, and the command with a real Spark."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HOUR = timedelta(hours=1)
 
 
 class Spread:
-    """What of Spark's RDD a fit needs, as lists."""
+    """The part of Spark's RDD that a fit needs, on lists."""
 
     def __init__(self, elements: Iterable[Any]) -> None:
         self.elements = list(elements)
@@ -51,7 +51,7 @@ class Spread:
 
     def groupByKey(self) -> Spread:  # noqa: N802
         found: dict[Any, list[Any]] = {}
-        for key, value in reversed(self.elements):  # in no order
+        for key, value in reversed(self.elements):  # in arbitrary order
             found.setdefault(key, []).append(value)
         return Spread(found.items())
 
@@ -93,13 +93,13 @@ def views() -> list[View]:
 
 @pytest.fixture(scope="module")
 def apart(items: tuple[Item, ...], views: list[View]) -> spark.Log:
-    """The log in five parts, one of them without a view."""
+    """The log in five parts, one of them without views."""
     cuts = ["", "r003", "r004", "r00400", "r070", "~"]
     some = ([view for view in views if after < view.reader <= until] for after, until in pairwise(cuts))
     return spark.Log(Spread(parts.part(part, items) for part in some), items, hours(NOW))
 
 
-def test_parts_answer_as_the_whole_log_does(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
+def test_distributed_log_equals_local_log(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
     here = LocalLog(columns(best.Log(views, items)).before(hours(NOW)))
     assert (len(apart), apart.readers, apart.stories) == (len(here), here.readers, here.stories)
     assert (apart.alpha(), apart.rate()) == (here.alpha(), here.rate())
@@ -115,7 +115,7 @@ def test_parts_answer_as_the_whole_log_does(items: tuple[Item, ...], views: list
 
 
 @pytest.mark.slow
-def test_what_is_learnt_in_parts_is_what_is_learnt_in_one_place(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
+def test_distributed_fit_equals_local_fit(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
     mine = best.learnt_of(apart, hours(NOW))
     its = best.fitted(columns(best.Log(views, items)), hours(NOW))
     assert mine.facts == its.facts
@@ -139,7 +139,7 @@ def _answer_alike(mine: Best, its: Best, histories: dict[str, list[View]]) -> No
         assert one
 
 
-def test_a_log_without_views_can_be_learnt_from(items: tuple[Item, ...]) -> None:
+def test_log_without_views_can_be_fitted(items: tuple[Item, ...]) -> None:
     nothing = spark.Log(Spread([parts.part([], items)] * 2), items, hours(NOW))
     assert best.learnt_of(nothing, hours(NOW)).facts == best.fitted(columns(best.Log([], items)), hours(NOW)).facts
 
@@ -159,7 +159,7 @@ for name, fit in (("one", parts.fit(store, now)), ("many", spark.fit(store, uri,
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (find_spec("pyspark") and java()), reason="needs the extra spark and Java (make tools)")
-def test_spark_learns_the_same_from_a_store(tmp_path: Path) -> None:
+def test_spark_fit_equals_local_fit(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path}/news.db"
     store = open_store(uri)
     readers = _fill(store)
@@ -174,7 +174,7 @@ def test_spark_learns_the_same_from_a_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
+def test_missing_requirement_is_reported(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     open_store(f"sqlite:///{tmp_path}/news.db").close()
     done = run("recommend", "fit", "--spark", "local[1]", cwd=tmp_path, JAVA_HOME=str(tmp_path))

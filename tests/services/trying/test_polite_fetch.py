@@ -1,4 +1,4 @@
-"""A look at a site is polite: robots.txt obeyed, one request after another, not many."""
+"""Trying a site is polite: robots.txt is obeyed, one request at a time, and few of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pages(robots: str | int) -> tuple[list[str], object]:
     return asked, get
 
 
-def test_robots_are_read_once_and_obeyed() -> None:
+def test_robots_txt_is_read_once_and_obeyed() -> None:
     asked, get = pages("User-agent: *\nDisallow: /private/\nSitemap: /s.xml")
     visit = Visitor(get)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
@@ -41,14 +41,14 @@ def test_robots_are_read_once_and_obeyed() -> None:
 
 
 @pytest.mark.parametrize("robots", [0, 503])
-def test_without_readable_robots_nothing_is_asked(robots: int) -> None:
+def test_unreadable_robots_txt_forbids_requests(robots: int) -> None:
     asked, get = pages(robots)
     with pytest.raises(FetchRefused):
         Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
     assert asked == [f"{SITE}/robots.txt"]
 
 
-def test_a_site_without_robots_is_open_and_the_operator_may_say_otherwise() -> None:
+def test_missing_or_ignored_robots_txt_allows_requests() -> None:
     asked, get = pages(404)
     Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
     _, closed = pages("User-agent: *\nDisallow: /")
@@ -56,7 +56,7 @@ def test_a_site_without_robots_is_open_and_the_operator_may_say_otherwise() -> N
     assert asked[-1] == f"{SITE}/a"
 
 
-def test_requests_to_one_host_keep_their_distance() -> None:
+def test_delay_between_requests_to_one_host() -> None:
     waited: list[float] = []
     _, get = pages("User-agent: *\nCrawl-delay: 5")
     visit = Visitor(get, delay=1.0, sleep=waited.append)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def test_requests_to_one_host_keep_their_distance() -> None:
     assert 4.5 < waited[0] <= 5.0
 
 
-def test_a_site_that_asks_for_long_waits_is_looked_at_no_further() -> None:
+def test_too_long_crawl_delay_stops_the_visit() -> None:
     _, get = pages(f"User-agent: *\nCrawl-delay: {MAX_WAIT * 3}")
     visit = Visitor(get)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
@@ -75,7 +75,7 @@ def test_a_site_that_asks_for_long_waits_is_looked_at_no_further() -> None:
         visit(f"{SITE}/b")
 
 
-def test_enough_is_enough() -> None:
+def test_requests_are_limited() -> None:
     asked, get = pages(404)
     visit = Visitor(get, most=3)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
@@ -88,7 +88,7 @@ def test_enough_is_enough() -> None:
 
 
 def leading(**targets: str) -> tuple[list[str], object]:
-    """A Web whose addresses lead on as ``targets`` says, ``denied`` for one that nobody may fetch."""
+    """A Web whose URLs redirect as ``targets`` says; inside.example is forbidden."""
     asked: list[str] = []
 
     def get(url: str) -> Page:
@@ -103,7 +103,7 @@ def leading(**targets: str) -> tuple[list[str], object]:
     return asked, get
 
 
-def test_where_a_redirect_leads_robots_are_asked_first() -> None:
+def test_robots_txt_of_redirect_target_is_obeyed() -> None:
     asked, get = leading(news_a="https://other.example/shut/a", news_b="https://other.example/b")
     visit = Visitor(get)  # type: ignore[arg-type]
     with pytest.raises(FetchRefused, match="does not allow") as caught:
@@ -114,20 +114,20 @@ def test_where_a_redirect_leads_robots_are_asked_first() -> None:
     assert visit.requests == len(asked)
 
 
-def test_a_site_of_another_name_that_shuts_itself_is_open_to_who_may_ask() -> None:
+def test_robots_txt_of_redirect_target_is_ignored_without_obey() -> None:
     asked, get = leading(news_a="https://other.example/shut/a")
     assert Visitor(get, obey=False)(f"{SITE}/a").url == "https://other.example/shut/a"  # type: ignore[arg-type]
     assert not any(url.endswith("/robots.txt") for url in asked)
 
 
-def test_redirects_in_a_circle_end() -> None:
+def test_redirect_loop_ends() -> None:
     asked, get = leading(news_a=f"{SITE}/a")
     with pytest.raises(FetchFailed, match="redirects"):
         Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
     assert asked.count(f"{SITE}/a") == 6
 
 
-def test_robots_txt_that_leads_in_a_circle_is_none_and_one_that_leads_inside_means_no() -> None:
+def test_redirects_of_robots_txt() -> None:
     _, get = leading(news_robots_txt=f"{SITE}/robots.txt")
     assert Visitor(get)(f"{SITE}/shut")  # type: ignore[arg-type]
     asked, get = leading(news_robots_txt="https://inside.example/robots.txt")
