@@ -1,4 +1,4 @@
-"""``newsportal category``: what sources.yaml says of categories, written and taken out from the command line."""
+"""``newsportal category``: categories in sources.yaml, changed from the command line."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def said(path: Path, *words: str) -> str:
     return done.output
 
 
-def test_all_are_listed_and_ones_own_with_their_words(path: Path) -> None:
+def test_list_has_packaged_and_own_categories(path: Path) -> None:
     rows = [json.loads(line) for line in said(path, "list", "--json").splitlines()]
     assert len(rows) == 23
     assert rows[-1] == {"category": "航运", "packaged": None, "words": ["港口"], "hints": [], "enabled": True}
     assert "航运" in said(path, "list")
 
 
-def test_what_is_not_named_stays(path: Path) -> None:
+def test_set_changes_named_values_only(path: Path) -> None:
     said(path, "set", "航运", "--hint", "码头", "--rename", "海运")
     known = load(path)
     (own,) = known.categories
@@ -67,7 +67,7 @@ def test_what_is_not_named_stays(path: Path) -> None:
         (("set", "没有", "--rename", "有"), "no category yet"),
     ],
 )
-def test_what_cannot_be_done_is_told(path: Path, words: tuple[str, ...], why: str) -> None:
+def test_invalid_usage_is_reported(path: Path, words: tuple[str, ...], why: str) -> None:
     with pytest.raises(NewsportalError, match=why):
         said(path, *words)
     assert path.read_text("utf-8") == TEXT

@@ -1,4 +1,4 @@
-"""``newsportal event``: lists, a rebuild, and editors' changes with undo."""
+"""``newsportal event``: lists, a rebuild, and edits with undo."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def plain(*arguments: str) -> str:
     return done.stdout
 
 
-def test_a_pass_over_what_changed(store: Store) -> None:
+def test_revise(store: Store) -> None:
     run("rebuild")
     assert run("revise") == [{"events": 2, "parted": 0, "joined": 0, "conflicts": 0, "more": False}]
     assert plain("revise").startswith("0 events looked at, 0 split")
 
 
-def test_a_rebuild_fills_the_list_and_an_event_is_shown(store: Store) -> None:
+def test_rebuild_list_and_show(store: Store) -> None:
     assert run("rebuild") == [{"changes": 3}]
     (event,) = run("list")
     assert (event["title"], event["stories"]) == ("灯笼作坊起火", 2)
@@ -67,7 +67,7 @@ def test_a_rebuild_fills_the_list_and_an_event_is_shown(store: Store) -> None:
     assert "3 changes read" in plain("rebuild")
 
 
-def test_editors_change_events_and_take_it_back(store: Store) -> None:
+def test_edits_and_undo(store: Store) -> None:
     run("rebuild")
     (event,) = run("list")
     id = event["id"]

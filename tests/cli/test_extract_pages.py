@@ -1,4 +1,4 @@
-"""An address is read over all its pages; a saved page says which further ones there are."""
+"""Extraction of an article over all its pages from a URL; a saved page lists its further pages."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def from_web(last: int, failing: int = 0) -> Callable[[str], Page]:
     return fetch
 
 
-def test_all_pages_of_an_address() -> None:
+def test_all_pages_of_a_url() -> None:
     found = extract.read_all(extractor("best"), from_web(4), page(1, 4), None)
     assert numbers(found.text) == ["1", "2", "3", "4"]
     assert found.pages == tuple(map(address, range(1, 5)))
 
 
 @pytest.mark.parametrize("algorithm", ["best", "cevc"])
-def test_a_page_that_fails_ends_it(algorithm: str) -> None:
+def test_failing_page_ends_the_article(algorithm: str) -> None:
     assert numbers(extract.read_all(extractor(algorithm), from_web(4, failing=3), page(1, 4), None).text) == ["1", "2"]
 
 
-def test_no_more_than_so_many() -> None:
+def test_number_of_pages_is_limited() -> None:
     asked: list[str] = []
 
     def fetch(url: str) -> Page:
@@ -70,17 +70,17 @@ def test_no_more_than_so_many() -> None:
     assert len(asked) == MAX_FETCHED - 1
 
 
-def test_a_saved_page_names_its_further_pages() -> None:
+def test_saved_page_lists_its_further_pages() -> None:
     assert extract.read_one(extractor("best"), page(1, 3), None).pages == tuple(map(address, range(1, 4)))
     assert extract.read_one(extractor("best"), page(1, 1), None).pages == ()
 
 
-def test_a_first_page_without_an_article_is_said() -> None:
+def test_first_page_without_article_is_an_error() -> None:
     with pytest.raises(NotApplicable):
         extract.read_all(extractor("best"), from_web(1), Page(address(1), b"<title>404 not found</title>", datetime.now(UTC)), None)
 
 
-def test_a_status_that_is_no_page_ends_it() -> None:
+def test_error_status_ends_the_article() -> None:
     def fetch(url: str) -> Page:
         return Page(url, page(2, 3).body, datetime.now(UTC), status=500)
 
@@ -88,7 +88,7 @@ def test_a_status_that_is_no_page_ends_it() -> None:
 
 
 def failing(error: Exception) -> Callable[[str], Page]:
-    """Pages of which the third cannot be had."""
+    """Return a fetch function whose third page fails."""
 
     def fetch(url: str) -> Page:
         if url == address(3):
@@ -107,13 +107,13 @@ def failing(error: Exception) -> Callable[[str], Page]:
         (ValueError("a page that breaks the reader"), "error: ValueError"),
     ],
 )
-def test_lost_pages_are_told_in_a_line(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lost_pages_are_reported_in_one_line(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = extract.read_all(extractor("best"), failing(error), page(1, 4), None)
     assert numbers(found.text) == ["1", "2"]
     assert capsys.readouterr() == ("", f"{address(1)}: no pages from {address(3)} on: {said}\n")
 
 
-def test_pages_beyond_the_most_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_beyond_the_limit_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[str] = []
 
     def fetch(url: str) -> Page:
@@ -124,7 +124,7 @@ def test_pages_beyond_the_most_are_told(capsys: pytest.CaptureFixture[str]) -> N
     assert f"pages after {address(MAX_FETCHED)} are left out: too-many; " in capsys.readouterr().err
 
 
-def test_ends_that_lose_nothing_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_harmless_ends_are_not_reported(capsys: pytest.CaptureFixture[str]) -> None:
     def fetch(url: str) -> Page:
         return page(2, 3) if url == address(2) else Page("https://a.example/", b"<title>front</title>", datetime.now(UTC))
 
@@ -133,7 +133,7 @@ def test_ends_that_lose_nothing_are_not_told(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_later_page_is_read_from_the_first_on() -> None:
+def test_later_page_is_extracted_from_the_first_on() -> None:
     asked: list[str] = []
 
     def fetch(url: str) -> Page:
@@ -146,7 +146,7 @@ def test_a_later_page_is_read_from_the_first_on() -> None:
     assert asked == [address(1), address(2)], "the page in hand is not asked for again"
 
 
-def test_a_later_page_whose_first_is_lost_stands_for_itself(capsys: pytest.CaptureFixture[str]) -> None:
+def test_later_page_is_used_alone_if_the_first_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
     def fetch(url: str) -> Page:
         return Page(url, b"", datetime.now(UTC), status=404)
 

@@ -1,4 +1,4 @@
-"""``newsportal frontier``: how the queue stands, on disk and in Redis, and what becomes of what was set aside."""
+"""``newsportal frontier``: state of the queue, on disk and in Redis, and handling of requests set aside."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ON_DISK = "frontier: {tries: 2}\n"
 
 
 class Portal:
-    """A ``sources.yaml``, its queues, and the command line on it."""
+    """A ``sources.yaml``, its queues, and the command line for it."""
 
     def __init__(self, path: Path, more: str = ON_DISK) -> None:
         self.path = path
@@ -72,7 +72,7 @@ def task(name: str, host: str = "a.example") -> Task:
 
 
 def set_aside(portal: Portal, *names: str) -> None:
-    """Two workers of processes that are gone had these in hand: ``tries`` is 2. Bodies are requests."""
+    """Let two workers of ended processes lease each of these tasks; ``tries`` is 2. Bodies are requests."""
     from newsportal.crawl.queues.base import Identity, machine
     from newsportal.crawl.queues.opening import terms_of
     from newsportal.crawl.queues.table import TableQueue
@@ -95,7 +95,7 @@ def set_aside(portal: Portal, *names: str) -> None:
             other.leave()
 
 
-def test_there_is_nothing_yet(portal: Portal, tmp_path: Path) -> None:
+def test_empty_frontier(portal: Portal, tmp_path: Path) -> None:
     said = portal.says()
     assert said.exit_code == 0
     assert "nothing waits, and nobody works" in said.output
@@ -106,7 +106,7 @@ def test_there_is_nothing_yet(portal: Portal, tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["sources.yaml"], "looking makes nothing"
 
 
-def test_how_it_stands(portal: Portal) -> None:
+def test_status(portal: Portal) -> None:
     rss, hub = portal.queue("rss"), portal.queue("hub")
     rss.push([task("1"), task("2"), task("3", "b.example")])
     hub.push([task("1")])
@@ -128,14 +128,14 @@ def test_how_it_stands(portal: Portal) -> None:
     assert len(portal.lines("status", "--hosts", "1", "--spider", "rss")[0]["hosts"]) == 1
 
 
-def test_a_spider_without_a_queue_is_told(portal: Portal) -> None:
+def test_unknown_queue_is_reported(portal: Portal) -> None:
     portal.queue("rss").push([task("1")])
     said = portal.says("status", "--spider", "hub")
     assert isinstance(said.exception, NewsportalError)
     assert "no queue of a spider 'hub'; there is: rss" in str(said.exception)
 
 
-def test_what_was_set_aside_is_told_tried_again_and_dropped(portal: Portal) -> None:
+def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> None:
     set_aside(portal, "one", "two", "three")
     rows = {row["id"]: row for row in portal.lines("aside")}
     assert set(rows) == {"one", "two", "three"}
@@ -158,7 +158,7 @@ def test_what_was_set_aside_is_told_tried_again_and_dropped(portal: Portal) -> N
     assert portal.lines()[0]["waiting"] == 2
 
 
-def test_the_portal_takes_what_was_set_aside_in_hand(portal: Portal) -> None:
+def test_portal_shows_and_retries_set_aside_requests(portal: Portal) -> None:
     set_aside(portal, "one", "two?token=geheim")
     known = load(portal.path)
     shown = poller(known)().aside
@@ -169,7 +169,7 @@ def test_the_portal_takes_what_was_set_aside_in_hand(portal: Portal) -> None:
     assert portal.lines()[0]["waiting"] == 2
 
 
-def test_clearing_asks_first(portal: Portal) -> None:
+def test_clear_asks_for_confirmation(portal: Portal) -> None:
     queue = portal.queue()
     queue.push([task("1"), task("2"), task("3")])
     queue.take(1, delay=0, ahead=1)
@@ -182,7 +182,7 @@ def test_clearing_asks_first(portal: Portal) -> None:
 
 
 @pytest.mark.slow
-def test_the_doctor_tells_of_it(portal: Portal) -> None:
+def test_doctor_reports_the_queue(portal: Portal) -> None:
     def told() -> Any:
         return next(one for one in findings(portal.path, network=False) if one.what == "queue of requests")
 
@@ -197,7 +197,7 @@ def test_the_doctor_tells_of_it(portal: Portal) -> None:
 
 
 @pytest.mark.slow
-def test_in_redis(shared: Portal, redis_server: Any) -> None:
+def test_frontier_in_redis(shared: Portal, redis_server: Any) -> None:
     assert shared.lines() == []
     queue = shared.queue("rss")
     queue.push([task("1"), task("2")])
@@ -212,7 +212,7 @@ def test_in_redis(shared: Portal, redis_server: Any) -> None:
     assert "does not serve" in str(said.exception)
 
 
-def test_where_the_queue_lies(portal: Portal) -> None:
+def test_location_of_the_queue(portal: Portal) -> None:
     from newsportal.crawl.queues.opening import is_shared, place
     from newsportal.crawl.queues.table import TableQueue
 

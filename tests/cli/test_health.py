@@ -1,4 +1,4 @@
-"""``newsportal source health``: rows, JSON, exit status, one source, none."""
+"""``newsportal source health``: all sources, JSON, exit status, one source, unknown source."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _run(*arguments: str) -> tuple[int, str]:
     return done.exit_code, done.stdout
 
 
-def test_all_sources_are_told_with_reason_and_remedy(file: Path) -> None:
+def test_all_sources_with_reason_and_remedy(file: Path) -> None:
     status, said = _run("--sources", str(file))
     assert status == 0
     assert said.splitlines()[0].startswith("failing")
@@ -56,7 +56,7 @@ def test_all_sources_are_told_with_reason_and_remedy(file: Path) -> None:
     assert "engine:baidu_news" in said
 
 
-def test_as_json_and_only_the_bad_ones(file: Path) -> None:
+def test_json_and_bad_sources_only(file: Path) -> None:
     status, said = _run("--sources", str(file), "--json", "--bad")
     assert status == 1
     (row,) = map(json.loads, said.splitlines())
@@ -73,14 +73,14 @@ def test_as_json_and_only_the_bad_ones(file: Path) -> None:
     assert sum(rows["feed:好报"]["days"]) == 10
 
 
-def test_one_source_or_none(file: Path) -> None:
+def test_single_or_unknown_source(file: Path) -> None:
     assert _run("好报", "--bad", "--sources", str(file))[0] == 0
     done = CliRunner().invoke(app, ["source", "health", "无名", "--sources", str(file)])
     assert done.exit_code == 1
     assert "no source '无名'" in str(done.exception)
 
 
-def test_the_line_of_days() -> None:
+def test_day_bars() -> None:
     assert day_bars((0, 1, 4, 8)) == "·▁▄█"
     assert day_bars((0, 0)) == "··"
     assert day_bars(()) == ""

@@ -57,7 +57,7 @@ def gallery(number: int, title: str, *read: int, source: str = "gallery:图站")
 
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Three photo stories, the second of which lacks a page."""
+    """Three photo stories; a page of the second is missing."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\ntopics: [{name: 城市, engines: [bing_news]}]\n", "utf-8")
     store = empty_store(tmp_path / "news.db")
@@ -79,7 +79,7 @@ def test_photo_stories_are_listed(stored: list[str]) -> None:
     assert "\x1b[31m" not in shown
 
 
-def test_those_that_lack_pages_are_told_with_what_is_missing(stored: list[str]) -> None:
+def test_incomplete_stories_are_listed_with_missing_pages(stored: list[str]) -> None:
     (row,) = lines("photos", "--incomplete", "--json", "--source", "gallery:图站")
     assert (row["id"], row["missing"], row["failure"], row["pages"], row["total"]) == (stored[1], [2], "http-503", 2, 3)
     assert lines("photos", "--incomplete", "--json", "--topic", "城市") == []
@@ -88,12 +88,12 @@ def test_those_that_lack_pages_are_told_with_what_is_missing(stored: list[str]) 
     assert "2 pictures on 2 of 3 pages, incomplete (page 2): http-503" in shown
 
 
-def test_a_store_without_photo_stories_says_so(stored: list[str]) -> None:
+def test_store_without_photo_stories(stored: list[str]) -> None:
     assert "newsportal crawl gallery" in run("photos", "--topic", "没有").stdout
     assert "no photo story lacks pages" in run("photos", "--incomplete", "--topic", "没有").stdout
 
 
-def test_a_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
+def test_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
     (found,) = lines("story", "show", stored[1], "--json")
     photos = found["versions"][0]["photos"]
     assert (photos["complete"], photos["missing"]) == (False, [2])
@@ -105,7 +105,7 @@ def test_a_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
         assert said in shown
 
 
-def test_an_export_has_all_pictures_with_captions(stored: list[str]) -> None:
+def test_export_has_all_pictures_with_captions(stored: list[str]) -> None:
     rows = {row["id"]: row for row in lines("export")}
     whole, part = rows[stored[0]], rows[stored[1]]
     assert [image["caption"] for image in whole["images"]] == [f"老桥的一天的第{page}张" for page in (1, 2, 3)]
@@ -124,7 +124,7 @@ def site() -> Iterator[PictureSite]:
 
 
 @pytest.mark.slow
-def test_a_channel_of_photo_stories_can_be_tried(site: PictureSite, tmp_path: Path) -> None:
+def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
     sources = written(tmp_path, site, "  seed: /photo/2026/\n  pattern: '{id}_{n}.html'\n")
     (trial,) = lines("source", "test", "图站", "--sources", str(sources), "--json")
     assert len(trial["links"]) == 3
@@ -142,7 +142,7 @@ def test_a_channel_of_photo_stories_can_be_tried(site: PictureSite, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_channel_of_photo_stories_is_added_by_its_address(site: PictureSite, tmp_path: Path) -> None:
+def test_add_gallery_channel_by_url(site: PictureSite, tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {allow_private: [127.0.0.1]}\n", "utf-8")
     added = run("source", "add", f"{site.at}/photo/", "--gallery", "--name", "桥", "--sources", str(path))

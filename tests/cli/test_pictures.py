@@ -1,4 +1,4 @@
-"""``newsportal pictures``: what is known, left out and kept, by hand too."""
+"""``newsportal pictures``: known, dropped and kept pictures, and manual changes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def left_out(folder: Path) -> list[str]:
     return sorted(one.image.url for one in every if one.dropped)
 
 
-def test_it_tells_what_most_stories_show_and_why_it_is_left_out(folder: Path) -> None:
+def test_frequent_pictures_are_listed_with_their_reason(folder: Path) -> None:
     told = asked(folder, "--limit", "1")
     assert (told["pictures"], told["stories"], told["looked_at"], told["left_out"]) == (4, 3, 4, 1)
     (first,) = told["often"]
@@ -72,7 +72,7 @@ def test_it_tells_what_most_stories_show_and_why_it_is_left_out(folder: Path) ->
     assert LOGO.format(0) in shown
 
 
-def test_an_editor_keeps_a_picture_and_leaves_another_out(folder: Path) -> None:
+def test_editor_keeps_and_drops_pictures(folder: Path) -> None:
     told = asked(folder, "--keep", LOGO.format(2))
     assert (told["changed"], told["often"][0]["kept"], told["often"][0]["left_out"]) == (3, True, None)
     assert left_out(folder) == []
@@ -82,19 +82,19 @@ def test_an_editor_keeps_a_picture_and_leaves_another_out(folder: Path) -> None:
     assert "kept by hand" in run(folder)
 
 
-def test_a_picture_that_nobody_knows_is_told_of(folder: Path) -> None:
+def test_unknown_picture_is_reported(folder: Path) -> None:
     with pytest.raises(NewsportalError, match="no photo story shows this picture"):
         run(folder, "--keep", "https://pics.example/other.jpg")
 
 
-def test_the_cache_is_cleared(folder: Path) -> None:
+def test_cache_is_cleared(folder: Path) -> None:
     assert PictureCache(folder / "缓存", 4_000_000).put("ab.full.jpg", b"x" * 1000)
     assert asked(folder)["cache"]["files"] == 1
     assert asked(folder, "--clear-cache")["cleared"] == {"files": 1, "bytes": 1000}
     assert "0 pictures" in run(folder, "--clear-cache")
 
 
-def test_without_a_cache_there_is_nothing_to_clear(folder: Path) -> None:
+def test_clear_cache_without_cache_is_refused(folder: Path) -> None:
     (folder / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     assert asked(folder)["cache"] is None
     with pytest.raises(NewsportalError, match="there is no cache"):

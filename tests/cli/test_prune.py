@@ -1,4 +1,4 @@
-"""``newsportal prune`` over the files that ``sources.yaml`` names."""
+"""``newsportal prune`` with the databases configured in ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from newsportal.store import open_store
 SOURCES = "store: sqlite:///store.db\nretention:\n  articles: 30\n  sources: {快讯: 10, 'gallery:长': forever}\n"
 
 
-def test_it_counts_and_then_deletes(tmp_path: Path) -> None:
+def test_prune_counts_and_then_deletes(tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text(SOURCES, "utf-8")
     old = datetime.now(UTC) - timedelta(days=20)
@@ -36,7 +36,7 @@ def test_it_counts_and_then_deletes(tmp_path: Path) -> None:
         assert {found.title for found in store.all_articles()} == {"标题 b", "标题 c"}
 
 
-def test_without_a_store_nothing_is_made(tmp_path: Path) -> None:
+def test_prune_creates_no_store(tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text(SOURCES, "utf-8")
     assert run_command("prune", "--sources", file).exit_code == 1

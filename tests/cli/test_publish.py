@@ -1,4 +1,4 @@
-"""``newsportal publish`` and ``unpublish``: what they say, for people and machines, and how they end."""
+"""``newsportal publish`` and ``unpublish``: text and JSON output, and exit statuses."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def store(folder: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def receiver() -> Iterator[socket.socket]:
-    """Listens; ``accept`` answers at once."""
+    """A listening socket; ``accept`` does not block."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         yield listening
@@ -72,7 +72,7 @@ def rows(folder: Path) -> list[tuple[str, int]]:
         return list(theirs.execute("SELECT title, off FROM posts ORDER BY title"))
 
 
-def test_a_dry_run_tells_and_the_run_does(folder: Path, store: Store) -> None:
+def test_dry_run_and_run(folder: Path, store: Store) -> None:
     dry = said("publish", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.output.count("INSERT INTO posts") == 2
@@ -88,7 +88,7 @@ def test_a_dry_run_tells_and_the_run_does(folder: Path, store: Store) -> None:
     assert json.loads(said("publish", "--json").output)["published"] == 0
 
 
-def test_an_article_is_taken_back_and_comes_again(folder: Path, store: Store) -> None:
+def test_unpublish_and_publish_again(folder: Path, store: Store) -> None:
     said("publish")
     answer = said("unpublish", "https://news.example/a.html")
     assert answer.exit_code == 0, answer.output
@@ -101,7 +101,7 @@ def test_an_article_is_taken_back_and_comes_again(folder: Path, store: Store) ->
     assert isinstance(unknown.exception, NewsportalError)
 
 
-def test_status_tells_what_failed_and_again_tries_it(folder: Path, store: Store) -> None:
+def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> None:
     with closing(sqlite3.connect(folder / "cms.db")) as theirs:
         theirs.execute("CREATE TRIGGER no BEFORE INSERT ON posts WHEN NEW.title LIKE '标题%' BEGIN SELECT RAISE(ABORT, '不要'); END")
     assert said("publish").exit_code == 0
@@ -117,7 +117,7 @@ def test_status_tells_what_failed_and_again_tries_it(folder: Path, store: Store)
     assert len(rows(folder)) == 2
 
 
-def test_status_of_a_target_is_not_hidden_by_another(folder: Path, store: Store) -> None:
+def test_status_of_one_target(folder: Path, store: Store) -> None:
     ids = [one.id for one in store.all_articles()]
     for target, day in (("files", 1), ("cms", 2)):
         now = NOW + timedelta(days=day)
@@ -129,7 +129,7 @@ def test_status_of_a_target_is_not_hidden_by_another(folder: Path, store: Store)
     assert len(said("publish", "status", "-n", "1", "--json").output.splitlines()) == 3
 
 
-def test_a_dry_run_tells_what_is_not_taken_and_goes_on(folder: Path, store: Store) -> None:
+def test_dry_run_reports_refused_articles_and_continues(folder: Path, store: Store) -> None:
     (folder / "elsewhere").mkdir()
     (folder / "out").mkdir()
     first = min(one.id for one in store.all_articles())
@@ -140,11 +140,11 @@ def test_a_dry_run_tells_what_is_not_taken_and_goes_on(folder: Path, store: Stor
     assert dry.output.count("  write ") == dry.output.count("not taken: ") == 1
 
 
-def test_a_name_in_other_bytes_is_no_article(folder: Path, store: Store) -> None:
+def test_undecodable_name_is_not_an_article(folder: Path, store: Store) -> None:
     assert isinstance(said("unpublish", "\udcff.x").exception, NewsportalError)
 
 
-def test_check_says_what_must_be_mended(folder: Path, store: Store) -> None:
+def test_check_reports_what_to_fix(folder: Path, store: Store) -> None:
     assert "all is well" in said("publish", "check").output
     with closing(sqlite3.connect(folder / "cms.db")) as theirs:
         theirs.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
@@ -158,7 +158,7 @@ def test_check_says_what_must_be_mended(folder: Path, store: Store) -> None:
 
 
 def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.socket) -> None:
-    """With what would become of an article at a table, a folder and a webhook."""
+    """Shows the steps for an article at a table, a folder and a webhook."""
     address = f"http://127.0.0.1:{receiver.getsockname()[1]}/in"
     hook = f"- {{name: hook, to: '{address}', secret: geheim}}\n"
     (folder / "sources.yaml").write_text(f"politeness: {{allow_private: [127.0.0.1/32]}}\n{SOURCES}{hook}", "utf-8")
@@ -177,10 +177,10 @@ def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.
     assert rows(folder) == []
     assert sorted(folder.rglob("*")) == before
     with pytest.raises(BlockingIOError):
-        receiver.accept()  # nobody has come
+        receiver.accept()  # nobody has connected
 
 
-def test_check_tells_of_a_webhook_that_is_nowhere(folder: Path) -> None:
+def test_check_reports_unknown_host_of_a_webhook(folder: Path) -> None:
     (folder / "sources.yaml").write_text("publish:\n- {name: hook, to: 'https://cms.invalid/in', secret: geheim}\n", "utf-8")
     wrong = said("publish", "check")
     assert isinstance(wrong.exception, NewsportalError)
@@ -188,7 +188,7 @@ def test_check_tells_of_a_webhook_that_is_nowhere(folder: Path) -> None:
     assert "mend publish.to" in wrong.output
 
 
-def test_a_target_that_is_away_ends_with_status_1_and_is_done_later(folder: Path, store: Store) -> None:
+def test_unavailable_target_exits_with_status_1_and_is_retried(folder: Path, store: Store) -> None:
     (folder / "cms.db").rename(folder / "away.db")
     away = said("publish")
     assert isinstance(away.exception, NewsportalError)
@@ -198,7 +198,7 @@ def test_a_target_that_is_away_ends_with_status_1_and_is_done_later(folder: Path
     assert len(rows(folder)) == 2
 
 
-def test_targets_are_named(folder: Path, store: Store) -> None:
+def test_targets_are_chosen_by_name(folder: Path, store: Store) -> None:
     assert said("publish", "-t", "files").exit_code == 0, "one that is named may be disabled"
     assert len(list((folder / "out").glob("*.md"))) == 2
     assert rows(folder) == []

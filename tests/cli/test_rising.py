@@ -1,4 +1,4 @@
-"""``newsportal rising``: a table, JSON, and back-tests."""
+"""``newsportal rising``: table, JSON, and past times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT = "2026-05-20T08:00+00:00"
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A story about 天气 a day in ten days, and five about 台风 in the last one."""
+    """One story a day about 天气 on ten days, and five about 台风 on the last."""
     made = tmp_path / "sources.yaml"
     made.write_text("topics: [{name: 航运, engines: [bing_news]}]\nstore: sqlite:///store.db\n", "utf-8")
     with closing(open_store(load(made).store)) as store:
@@ -44,7 +44,7 @@ def run(file: Path, *words: str) -> str:
     return run_command("rising", *words, "--sources", file).output
 
 
-def test_what_would_have_risen(file: Path) -> None:
+def test_rising_at_a_past_time(file: Path) -> None:
     told = run(file, "--at", AT)
     assert "5 stories, 10 in the 28 days before" in told
     assert "台风" in told
@@ -53,12 +53,12 @@ def test_what_would_have_risen(file: Path) -> None:
     assert [(one["title"], one["stories"], one["expected"]) for one in found["words"]] == [("台风", 5, 0.5)]
 
 
-def test_nothing_rises_and_too_little_to_compare_with(file: Path) -> None:
+def test_nothing_rises_or_too_few_stories(file: Path) -> None:
     assert "nothing rises" in run(file, "--at", "2026-05-18")
     assert "too few stories" in run(file, "--at", AT, "--days", "7")
 
 
-def test_mistakes_are_explained(file: Path) -> None:
+def test_invalid_usage_is_reported(file: Path) -> None:
     assert "is no date" in run(file, "--at", "gestern")
     assert "edge" in run(file, "--at", "0001-01-02")
     assert "has no topic" in run(file, "--topic", "无")

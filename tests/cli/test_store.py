@@ -38,19 +38,19 @@ def add(folder: Path, *names: str) -> None:
             store.add(Article(link.url, link, NOW, identity=name, title=f"标题{name}", text=f"正文{name}"), now=NOW)
 
 
-def test_info_tells_what_is_there(folder: Path) -> None:
+def test_info(folder: Path) -> None:
     assert "1 articles in 1 stories, last change 1" in run("info").stdout
     told = json.loads(run("info", f"sqlite:///{folder}/data/news.db", "--json").stdout)
     assert (told["rows"]["articles"], told["rows"]["article_topics"], told["last_change"]) == (1, 1, 1)
 
 
-def test_no_store_is_told(folder: Path) -> None:
+def test_missing_store_is_reported(folder: Path) -> None:
     with pytest.raises(StoreUnavailable, match="no store yet"):
         run("info", f"sqlite:///{folder}/none.db")
 
 
 @pytest.mark.slow
-def test_a_copy_is_made_once_and_followed_up(folder: Path) -> None:
+def test_copy_is_made_once_and_updated(folder: Path) -> None:
     here, there = f"sqlite:///{folder}/data/news.db", f"sqlite:///{folder}/副本/copy.db"
     done = run("copy", here, there)
     assert done.exit_code == 0
@@ -68,7 +68,7 @@ def test_a_copy_is_made_once_and_followed_up(folder: Path) -> None:
         run("copy", f"sqlite:///{folder}/none.db", there)
 
 
-def test_a_sound_store_is_told_from_a_damaged_one(folder: Path) -> None:
+def test_check_finds_faults(folder: Path) -> None:
     assert run("check").stdout.endswith(": sound\n")
     with closing(sqlite3.connect(folder / "data" / "news.db")) as raw:
         raw.execute("UPDATE stories SET count = 7")
@@ -88,5 +88,5 @@ def test_a_sound_store_is_told_from_a_damaged_one(folder: Path) -> None:
         ("mysql://h/db", "mysql://h/db"),
     ],
 )
-def test_passwords_are_not_shown(uri: str, told: str) -> None:
+def test_passwords_are_masked(uri: str, told: str) -> None:
     assert masked(uri) == told

@@ -32,7 +32,7 @@ def say(sources: Path, *words: str, typed: str | None = None) -> Any:
     return json.loads(done.output) if "--json" in words else done.output
 
 
-def test_people_come_change_and_go(sources: Path) -> None:
+def test_people_are_added_changed_and_removed(sources: Path) -> None:
     made = say(sources, "user", "add", "王编辑", "--role", "editor", "--json")
     say(sources, "user", "add", "boss", "--role", "admin", "--ask", typed="correct horse battery\n")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
@@ -54,7 +54,7 @@ def test_people_come_change_and_go(sources: Path) -> None:
     assert again["password"] not in kept
 
 
-def test_tokens_come_and_go(sources: Path) -> None:
+def test_tokens_are_added_and_revoked(sources: Path) -> None:
     say(sources, "user", "add", "boss", "--role", "admin")
     made = say(sources, "token", "add", "boss", "prometheus", "--right", "watch", "--right", "read", "--days", "0", "--json")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
@@ -72,7 +72,7 @@ def test_tokens_come_and_go(sources: Path) -> None:
     "words",
     [("user", "remove", "nobody"), ("token", "revoke", "x"), ("token", "add", "reader", "x", "--right", "edit"), ("user", "add", "reader")],
 )
-def test_what_cannot_be_is_told(sources: Path, words: tuple[str, ...]) -> None:
+def test_invalid_usage_is_reported(sources: Path, words: tuple[str, ...]) -> None:
     say(sources, "user", "add", "reader", "--role", "reader")
     with pytest.raises(AccountError):
         runner.invoke(cli.app, [*words, "--sources", str(sources)], catch_exceptions=False)

@@ -1,4 +1,4 @@
-"""A worker that is told to stop while it starts."""
+"""A worker that receives a signal while it starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from newsportal.store import open_store
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_signal_while_the_store_is_opened_is_heeded(told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signal_while_opening_the_store(told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
 

@@ -135,7 +135,7 @@ def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, begin: Any, 
     assert "'no address' was pushed as a start URL and is none" in log.replace('b"', "'").replace("b'", "'")
 
 
-@pytest.mark.parametrize("options", [(), ("--appendonly", "yes")], ids=["came back empty", "came back whole"])
+@pytest.mark.parametrize("options", [(), ("--appendonly", "yes")], ids=["data lost", "data kept"])
 def test_crawl_survives_a_redis_restart(site: NumberedSite, begin: Any, redis_server: Any, options: tuple[str, ...]) -> None:
     redis_server.kill()
     redis_server.start(*options)

@@ -28,7 +28,7 @@ FILTERS = {
     "short of a source": ({"shorter": 100, "hidden": False, "source": "feed:x"}, "ix_articles_length"),
     "hidden of a source": ({"hidden": True, "source": "feed:x"}, "ix_articles_hidden"),
     "unsure of a source": ({"unsure": 0.6, "hidden": False, "source": "feed:x"}, "ix_articles_source"),
-    "a further page": ({"before": "1700000000000000~abc"}, "ix_articles_moment (moment<?)"),
+    "next page": ({"before": "1700000000000000~abc"}, "ix_articles_moment (moment<?)"),
     "unsure since a day": ({"unsure": 0.6, "hidden": False, "since": DAY}, "ix_articles_moment (moment>?)"),
 }
 """Filters, and the index that each uses."""
@@ -38,9 +38,9 @@ OTHERS: dict[str, tuple[Callable[[Engine], object], str]] = {
         lambda engine: Lists(engine).stories(StoryFilter(since=DAY, until=DAY + timedelta(days=1))),
         "SEARCH version USING INDEX ix_articles_moment (moment>? AND moment<?)",
     ),
-    "who reported an event": (lambda engine: Events(engine).tellers("x"), "SEARCH articles USING INDEX ix_articles_story_id_moment"),
+    "sites of an event": (lambda engine: Events(engine).tellers("x"), "SEARCH articles USING INDEX ix_articles_story_id_moment"),
     "pinned events": (lambda engine: Events(engine).pinned(), "SEARCH events USING INDEX ix_events_pinned_id (pinned>?)"),
-    "where an event went": (
+    "redirect of an event": (
         lambda engine: Events(engine).joined("x"),
         "SEARCH event_redirects USING INDEX sqlite_autoindex_event_redirects_1",
     ),

@@ -258,9 +258,9 @@ def test_text_may_contain_many_commas(made: Path, tmp_path: Path) -> None:
 WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
     "no rows": lambda manifest: manifest["tables"]["articles"].pop("rows"),
     "no digest": lambda manifest: manifest["tables"]["articles"].pop("digest"),
-    "many rows": lambda manifest: manifest["tables"]["articles"].update(rows="many"),
-    "files that are none": lambda manifest: manifest.update(files=5),
-    "no end": lambda manifest: manifest.update(last_change=float("inf")),
+    "rows not a number": lambda manifest: manifest["tables"]["articles"].update(rows="many"),
+    "files not a mapping": lambda manifest: manifest.update(files=5),
+    "infinite last change": lambda manifest: manifest.update(last_change=float("inf")),
 }
 
 

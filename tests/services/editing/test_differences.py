@@ -60,7 +60,7 @@ def test_difference_of_headlines(old: str, new: str) -> None:
         ("的" * 100_000, "的一" * 50_000),
         (" ".join(str(number) for number in range(20_000)), " ".join(str(number) for number in reversed(range(20_000)))),
     ],
-    ids=["few lines, often", "one character", "the other way round"],
+    ids=["few distinct lines", "one character", "reversed"],
 )
 def test_expensive_comparison_is_by_paragraph(old: str, new: str) -> None:
     found = difference(old, new)

@@ -66,15 +66,15 @@ def test_numeric_labels_and_long_texts(tmp_path: Path) -> None:
 GOOD = LINES[0].encode() + b"\n"
 WRONG = {
     "not utf-8": (GOOD + '{"text":"中","label":"体"}'.encode("gb18030"), r"a\.jsonl:2: not utf-8 \(byte 10 .*--encoding gb18030"),
-    "cut off": (GOOD + b'{"text": "', r"a\.jsonl:2: "),
-    "no object": (b"[1]", r"a\.jsonl:1: no object"),
+    "truncated": (GOOD + b'{"text": "', r"a\.jsonl:2: "),
+    "not an object": (b"[1]", r"a\.jsonl:1: no object"),
     "no label": (GOOD + b"\n" + b'{"text": "x"}', r"a\.jsonl:3: label must be"),
     "empty label": (b'{"text": "x", "label": " "}', "label must be"),
-    "a list of labels": (b'{"text": "x", "label": ["a"]}', "label must be"),
+    "list of labels": (b'{"text": "x", "label": ["a"]}', "label must be"),
     "long label": (b'{"text": "x", "label": "%s"}' % (b"a" * 256), "256 characters"),
     "no text": (b'{"label": "x"}', "text must be"),
-    "a number for a text": (b'{"label": "x", "text": 5}', "text must be"),
-    "deep": (b"[" * 100_000, r"a\.jsonl:1: "),
+    "numeric text": (b'{"label": "x", "text": 5}', "text must be"),
+    "deeply nested": (b"[" * 100_000, r"a\.jsonl:1: "),
 }
 
 
