@@ -32,7 +32,7 @@ def known(tmp_path: Path) -> Sources:
 def test_spiders_with_sources_are_chosen(known: Sources) -> None:
     assert chosen(None, None, None, known) == ("metasearch", "rss", "hub")
     assert chosen(None, None, None, replace_sources(known, regions=())) == ("metasearch", "rss")
-    assert chosen(None, None, None, replace_sources(known, topics=(), feeds=(), regions=())) == ("rss",), "one, that says so"
+    assert chosen(None, None, None, replace_sources(known, topics=(), feeds=(), regions=())) == ("rss",), "one spider, which reports it"
 
 
 def replace_sources(known: Sources, **values: object) -> Sources:

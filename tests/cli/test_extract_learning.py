@@ -101,7 +101,7 @@ def test_single_page_is_learnt_if_the_library_is_kept(folder: Path) -> None:
     run = Recorder()
     list(extract.answers(str(folder / "a.html"), "https://gangwan.example/1", "recorder", run, keeping=True))
     assert [kind for kind, *_ in run.calls] == ["ask", "learn"]
-    assert [found and found.text for found in run.found] == ["正文"], "it learns the article, not the page alone"
+    assert [found and found.text for found in run.found] == ["正文"], "it learns the article with the page"
 
 
 PROMOTION = "更多港湾新闻，欢迎关注“港湾发布”公众号，每天早上七点，我们准时把城里的大小事情送到您的手边。"

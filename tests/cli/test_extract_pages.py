@@ -143,7 +143,7 @@ def test_later_page_is_extracted_from_the_first_on() -> None:
     found = extract.read_all(extractor("best"), fetch, page(3, 3), None)
     assert numbers(found.text) == ["1", "2", "3"]
     assert (found.canonical, found.pages) == (address(1), tuple(map(address, (1, 2, 3))))
-    assert asked == [address(1), address(2)], "the page in hand is not asked for again"
+    assert asked == [address(1), address(2)], "the given page is not fetched again"
 
 
 def test_later_page_is_used_alone_if_the_first_is_lost(capsys: pytest.CaptureFixture[str]) -> None:

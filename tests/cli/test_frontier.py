@@ -103,7 +103,7 @@ def test_empty_frontier(portal: Portal, tmp_path: Path) -> None:
     assert portal.lines("status") == portal.lines("aside") == []
     assert portal.lines("clear", "--yes") == [{"cleared": 0}]
     assert portal.lines("again") == [{"again": 0}]
-    assert [one.name for one in tmp_path.iterdir()] == ["sources.yaml"], "looking makes nothing"
+    assert [one.name for one in tmp_path.iterdir()] == ["sources.yaml"], "reading creates nothing"
 
 
 def test_status(portal: Portal) -> None:

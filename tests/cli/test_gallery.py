@@ -80,10 +80,10 @@ def test_further_pages_are_found_by_usual_names(web: dict[str, bytes | int]) -> 
     assert (len(row["images"]), row["complete"]) == (3, True)
     web[numbered(2)] = silent(2, "北麓冰上帆船赛")
     (row,) = lines(run(URL, "--json"))
-    assert (len(row["images"]), row["complete"]) == (1, True), "another story at the address"
+    assert (len(row["images"]), row["complete"]) == (1, True), "another story has this URL"
     web[numbered(2)] = 0
     (row,) = lines(run(URL, "--json"))
-    assert (len(row["images"]), row["complete"]) == (1, True), "nothing but the guess says that there is more"
+    assert (len(row["images"]), row["complete"]) == (1, True), "only a guess suggests further pages"
 
 
 def test_missing_url_gives_an_error(web: dict[str, bytes | int]) -> None:

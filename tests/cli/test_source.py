@@ -174,7 +174,7 @@ def test_page_is_added_as_its_feed_or_as_a_region(loopback: Path, tmp_path: Path
     own = load(path)
     assert len(own.feeds) + len(own.regions) + len(failed) == len(sources.regions)
     assert len(failed) <= 1  # one front page of the made-up Web lists its articles only in a second list
-    assert len(own.feeds) >= 5, "three name theirs, others have one at its usual place"
+    assert len(own.feeds) >= 5, "three declare theirs, others have one at a usual path"
     assert len(own.regions) >= 4
 
 

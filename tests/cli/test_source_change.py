@@ -69,7 +69,7 @@ def test_several_sources_are_changed_together_or_not_at_all(path: Path) -> None:
     assert run(path, "remove", "甲报", "feed:乙").exit_code == 0
     assert load(path).feeds == ()
     assert run(path, "undo").exit_code == 0
-    assert path.read_text("utf-8") == before, "taken back as one"
+    assert path.read_text("utf-8") == before, "undone as one change"
 
 
 def test_ambiguous_name_changes_nothing(path: Path) -> None:

@@ -63,7 +63,7 @@ def test_show_lists_versions_and_spread(store: Store) -> None:
     assert "[b]河湾镇新桥通车" in shown.stdout
     assert f"{second.reason} " in shown.stdout
     for version in story("show", first.id)["versions"]:
-        assert version["id"] in shown.stdout, "whole, to be copied"
+        assert version["id"] in shown.stdout, "complete, to be copied"
         assert version["url"] in shown.stdout
 
 
@@ -120,7 +120,7 @@ def test_change_is_logged_if_there_are_accounts(store: Store, tmp_path: Path) ->
     added = store.add(article("a.example"), now=NOW)
     place = load(tmp_path / "sources.yaml").accounts_uri
     story("hide", added.id)
-    assert not Path(place.removeprefix("sqlite:///")).exists(), "a store without a portal gets no accounts"
+    assert not Path(place.removeprefix("sqlite:///")).exists(), "no accounts are created for a store without a portal"
     with closing(open_accounts(place)) as accounts:
         story("reveal", added.id)
         assert [(entry.action, entry.thing, entry.way) for entry in accounts.trail.entries()] == [("article.show", added.id, "command")]

@@ -320,7 +320,7 @@ def test_failing_store_is_given_up_sooner_than_redis(file: Path, cause: Exceptio
     async def crawled() -> None:
         crawl.feeder.push(task("1"))
         assert await crawl.taken(1) == ["http://a.example/1"]
-        assert not crawl.feeder.store_failed, "it serves again"
+        assert not crawl.feeder.store_failed, "the queue works again"
         crawl.in_progress.clear()
 
     run(crawl, crawled)

@@ -81,7 +81,7 @@ def test_list_page_is_stale_if_all_links_were_stored_before(tracker: LinkTracker
     assert filtered(tracker, [link("1")]).stale
     filtered(tracker, [link("2")])
     keep(tracker, link("2"))
-    assert not filtered(tracker, [link("1"), link("2")]).stale, "this visit brought the second itself"
+    assert not filtered(tracker, [link("1"), link("2")]).stale, "this visit stored the second link itself"
     assert filtered(tracker, []).stale
 
 
@@ -120,7 +120,7 @@ def test_redirect_target_is_queued_under_its_own_url(tracker: LinkTracker) -> No
     request = led("go?1", target)
     assert request is not None
     assert request.cb_kwargs["link"] == replace(link("go?1"), url=target)
-    assert led("go?2", target) is None, "another link led there first"
+    assert led("go?2", target) is None, "another link redirected there first"
     assert waiting(tracker.store, A) == ["https://a.example/go?3", target]
     keep(tracker, link("known"))
     assert led("go?3", link("known").url) is None
@@ -146,15 +146,15 @@ def test_visits_are_thorough_until_one_finishes(tracker: LinkTracker) -> None:
     def begun() -> bool:
         return asyncio.run(tracker.begin(tracker.store.source_state(A)))
 
-    assert begun(), "the first"
-    assert begun(), "after a kill: nobody closed"
+    assert begun(), "the first visit"
+    assert begun(), "after a kill"
     asyncio.run(tracker.close([A], NOW, finished=False))
-    assert begun(), "after a stop"
+    assert begun(), "after an unfinished visit"
     asyncio.run(tracker.close([A], NOW))
     assert not begun()
     tracker.list_failed(A, "timeout")
     asyncio.run(tracker.close([A], NOW))
-    assert begun(), "after a list page that failed"
+    assert begun(), "after a failed list page"
 
 
 def test_blocking_engine_is_not_visited_thoroughly(tracker: LinkTracker) -> None:
@@ -249,7 +249,7 @@ def test_temporarily_failed_link_is_retried_at_the_next_visit(tracker: LinkTrack
     asyncio.run(tracker.fail(link("1"), "http-503", later=True))
     (row_,) = tracker.store.links.waiting()
     assert (row_.source, row_.reason, row_.number, row_.next is not None) == (A, "http-503", 1, True)
-    assert filtered(tracker, [link("1")]).fresh == (), "it waits, and for a time"
+    assert filtered(tracker, [link("1")]).fresh == (), "it is queued for later"
     assert len(asyncio.run(tracker.resume(A))[0]) == 1
     assert tracker.store.links.waiting() == []
     assert "asks again" in str(row(tracker).notes[0])
@@ -296,7 +296,7 @@ def test_leased_links_are_counted_once(tracker: LinkTracker, crawler_for: Callab
     found = row(tracker)
     assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
     told = {visit.source: visit.entries for visit in tracker.visit_counts.taken(NOW)}
-    assert told[A] == 1, "the others were counted where they were met"
+    assert told[A] == 1, "the others were counted when they were found"
 
 
 def test_stored_threads_and_galleries_are_visited_again(tracker: LinkTracker) -> None:

@@ -152,7 +152,7 @@ def test_resumed_link_has_the_same_task_id(spider: Reads) -> None:
     marks = StartSpiderMiddleware(Crawler(Reads))
     taken_up = marks.get_processed_request(Request(LINK.url, spider.read, cb_kwargs={"link": LINK}), None)
     assert taken_up is not None
-    assert taken_up.meta, "Scrapy marks what start() yields"
+    assert taken_up.meta, "Scrapy marks the requests of start()"
     listed = Request(LINK.url, spider.read, cb_kwargs={"link": LINK}, meta={"depth": 1})
     assert task_of(taken_up, spider).id == task_of(listed, spider).id
 

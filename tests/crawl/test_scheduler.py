@@ -60,7 +60,7 @@ def end(process: Started) -> tuple[Counter[str], str]:
 def until(reached: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not reached():
-        assert time.monotonic() < deadline, "it never came so far"
+        assert time.monotonic() < deadline, "timeout"
         time.sleep(0.02)
 
 
@@ -68,7 +68,7 @@ def test_every_page_is_read_once_including_local_requests(site: NumberedSite, be
     said, _ = end(begin(site.url()))
     assert said == Counter({f"read {site.url(f'/{n}')}": 1 for n in range(PAGES)} | {f"read {site.url('/local')} True": 1})
     again, _ = end(begin(site.url()))
-    assert set(again) == {f"read {site.url('/0')}"}, "start URLs are never filtered, what they link was seen"
+    assert set(again) == {f"read {site.url('/0')}"}, "start URLs are never filtered, their links were seen"
 
 
 def test_repeatedly_killed_crawl_loses_no_page(site: NumberedSite, begin: Any) -> None:
@@ -83,7 +83,7 @@ def test_repeatedly_killed_crawl_loses_no_page(site: NumberedSite, begin: Any) -
     assert read < PAGES
     counts = site.counts()
     assert set(counts) == {f"/{n}" for n in range(PAGES)} | {"/local"}
-    assert sum(counts.values()) - len(counts) <= 3 * 32 + 4, "only what was in flight is asked for twice"
+    assert sum(counts.values()) - len(counts) <= 3 * 32 + 4, "only requests in flight are repeated"
 
 
 def test_errback_requests_and_retries_keep_the_lease(site: NumberedSite, begin: Any) -> None:

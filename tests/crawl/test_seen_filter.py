@@ -138,7 +138,7 @@ class TestShared:
         first = connect()
         asked: Any = Asked(store)
         second = connect(asked)
-        assert asked.since == [2], "what the first one read is not read again"
+        assert asked.since == [2], "earlier identities are not read again"
         put(store, "a.example/3")
         first.enter(["a.example/3"])
         assert second.perhaps(["a.example/1", "a.example/3", "a.example/4"]) == {"a.example/1", "a.example/3"}
@@ -153,12 +153,14 @@ class TestShared:
         put(store, "a.example/2")
         known.enter(["a.example/2"])
         assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
-        assert caplog.text.count("does not serve") == 1, "said once, not at every question"
+        assert caplog.text.count("does not serve") == 1, "logged once"
         redis_server.start()
         monkeypatch.setattr(shared_one, "_away_until", 0.0)
         assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
         assert "answers again" in caplog.text
-        assert shared_one.perhaps(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, "it got what it missed"
+        assert shared_one.perhaps(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, (
+            "missed identities were added"
+        )
 
     def test_start_without_redis_works(
         self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture

@@ -61,7 +61,7 @@ def test_source_with_active_hub_is_polled_slowly(tracker: LinkTracker) -> None:
     asyncio.run(Timing(tracker).plan([source], now))
     again = store.source_state(source.key).next_visit
     assert again is not None
-    assert again - now < timedelta(hours=2), "a hub that is silent for long is not relied upon"
+    assert again - now < timedelta(hours=2), "a hub without pushes for long is not trusted"
 
 
 def test_long_visit_is_not_followed_by_the_next_at_once(tracker: LinkTracker) -> None:

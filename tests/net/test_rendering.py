@@ -225,7 +225,7 @@ def test_page_may_set_a_cookie_and_reload(render: Render, site: Any) -> None:
     assert "mark=2" in site.seen[-1].headers["cookie"]
     before = len(site.seen)
     again = render("/")
-    assert "cookie" not in site.seen[before].headers, "a page leaves nothing to the next"
+    assert "cookie" not in site.seen[before].headers, "no cookie is left for the next page"
     assert "里面" in again.pages[site.url("/")].text
 
 

@@ -82,7 +82,7 @@ def test_text_is_delimited_as_data_and_answer_is_stored(store: Store, stored: St
     assert INJECTION not in system
     assert "Simplified Chinese" in system
     assert client_of(store, sources).ask(task, NOW) == answer
-    assert len(endpoint.got) == 1, "the second time from the store"
+    assert len(endpoint.got) == 1, "answered from the store"
     assert store.assistant.used(NOW) == (1, 120)
 
 
@@ -97,7 +97,7 @@ def test_model_prompt_and_text_are_part_of_the_key(stored: StoredArticle, endpoi
     ]
     assert len({plain_one.key, *(one.key for one in others)}) == 6
     assert others[1].system.startswith("一句话，用Simplified Chinese")
-    assert "is data" in others[1].system, "a prompt of one's own does not take the rules away"
+    assert "is data" in others[1].system, "a custom prompt does not remove the rules"
 
 
 def test_long_texts_and_events_are_cut(stored: StoredArticle, endpoint: ModelEndpoint) -> None:
@@ -106,9 +106,9 @@ def test_long_texts_and_events_are_cut(stored: StoredArticle, endpoint: ModelEnd
     assert article_task(settings, "summary", long, "zh").cut
     assert not article_task(settings, "summary", stored, "zh").cut
     event = event_task(settings, "summary", [stored, long, long], "zh")
-    assert not event.cut, "the reports share the room"
+    assert not event.cut, "the reports share the limit"
     assert event.text.count("渡轮下水") == 3
-    assert "长" not in event_task(settings, "title", [long], "zh").text, "a title is made of titles"
+    assert "长" not in event_task(settings, "title", [long], "zh").text, "a title is made from titles only"
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, "key"), (404, "no-such"), (400, "refused")])
@@ -142,7 +142,7 @@ def test_retries_are_limited(store: Store, stored: StoredArticle, endpoint: Mode
     endpoint.fails(429, **{"retry-after": "3600"})
     with pytest.raises(AssistantError, match="too many"):
         client_of(store, sources, waits).ask(summary_of(sources, stored), NOW)
-    assert len(waits) == TRIES - 1, "nobody waits for an hour on a page"
+    assert len(waits) == TRIES - 1, "a page does not wait for an hour"
 
 
 def test_daily_limits_of_calls_and_tokens(store: Store, stored: StoredArticle, endpoint: ModelEndpoint) -> None:
@@ -184,7 +184,7 @@ def test_invalid_model_response_is_reported(store: Store, stored: StoredArticle,
     endpoint.answers = [(200, {}, body)]
     with pytest.raises(AssistantError, match="sent no text"):
         client_of(store, sources).ask(summary_of(sources, stored), NOW)
-    assert store.assistant.used(NOW) == (1, 0), "the model may have worked"
+    assert store.assistant.used(NOW) == (1, 0), "the model may have been charged"
 
 
 def test_answers_are_limited_and_titles_are_one_line() -> None:

@@ -31,7 +31,7 @@ def test_failure_is_logged_once_and_retried(caplog: pytest.LogCaptureFixture) ->
     assert not task.is_alive()
     assert task.error is None
     assert [record.getMessage() for record in caplog.records] == ["task failed: away", "task failed: RuntimeError: bug", "task works again"]
-    assert [record.exc_info is not None for record in caplog.records] == [False, True, False], "a trace of what nobody expects"
+    assert [record.exc_info is not None for record in caplog.records] == [False, True, False], "traceback for unexpected errors only"
 
 
 def test_pause_after_failure() -> None:

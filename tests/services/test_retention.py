@@ -67,6 +67,6 @@ def test_starred_stories_and_monthly_figures_are_kept(store: Store, accounts: Ac
     before = store.readers.months(alpha=0.5)
     found = prune(store, accounts, Retention(articles=90), alpha=0.5, now=LATE)
     assert (found.gone["articles"], found.retained) == (1, {"marked": 1})
-    assert store.readers.counts() == (0, 0), "the view went with its article"
+    assert store.readers.counts() == (0, 0), "the view was deleted with its article"
     assert store.readers.months(alpha=0.5) == before
     assert store.article(starred.id) is not None

@@ -56,11 +56,11 @@ FERRY = rule("船", any=("渡轮",), never=("游戏",))
 @pytest.mark.parametrize("indexed", [True, False])
 def test_preview_finds_articles_matching_the_rule(store: Store, index: Index, indexed: bool) -> None:
     found = preview(store, index if indexed else None, FERRY, topic="船", now=NOW)
-    assert {one.article.title for one in found.newest} == {"渡轮今晨开航", "新渡輪下水", "灯塔维修"}, "the text's end is not looked at"
+    assert {one.article.title for one in found.newest} == {"渡轮今晨开航", "新渡輪下水", "灯塔维修"}, "the end of the text is not searched"
     assert (found.stories, found.comes, found.capped) == (3, 2, False)
     assert {one.article.title: one.known for one in found.newest}["渡轮今晨开航"]
     assert {one.words for one in found.newest} == {("渡轮",)}
-    assert [one.title for one in found.goes] == ["货轮靠岸"], "what a source brought stays"
+    assert [one.title for one in found.goes] == ["货轮靠岸"], "topics set by a source are kept"
 
 
 @pytest.mark.parametrize("indexed", [True, False])

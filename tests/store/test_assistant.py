@@ -26,7 +26,7 @@ def test_latest_answer_is_found_by_its_key(store: Store) -> None:
 def test_concurrent_calls_with_the_same_key(store: Store) -> None:
     begun = store.assistant.begin("k1", now=NOW, **ASKED)
     assert store.assistant.begin("k1", now=NOW, **ASKED) == "under-way"
-    assert isinstance(store.assistant.begin("k1", now=NOW + HOUR, **ASKED), int), "who asked has died meanwhile"
+    assert isinstance(store.assistant.begin("k1", now=NOW + HOUR, **ASKED), int), "the first caller is presumed dead"
     assert isinstance(begun, int)
     store.assistant.cancel(begun)
     assert store.assistant.used(NOW) == (1, 0)
@@ -34,7 +34,7 @@ def test_concurrent_calls_with_the_same_key(store: Store) -> None:
     assert isinstance(spent, int)
     store.assistant.cancel(spent, counts=True)
     assert store.assistant.used(NOW) == (2, 0)
-    assert isinstance(store.assistant.begin("k2", now=NOW, **ASKED), int), "it is not under way any more"
+    assert isinstance(store.assistant.begin("k2", now=NOW, **ASKED), int), "it is no longer under way"
 
 
 def test_calls_and_tokens_are_limited_and_old_calls_pruned(store: Store) -> None:

@@ -36,7 +36,7 @@ def test_editors_category_is_listed_and_logged(store: Store) -> None:
     assert store.changes()[-1].id == added.id
     assert len(store.changes()) == 2
     store.set_category(added.id, "交通", by="editor", now=NOW)
-    assert len(store.changes()) == 2, "the same word again is no change"
+    assert len(store.changes()) == 2, "the same category is not a change"
 
 
 def test_editors_category_survives_revision_and_model(store: Store) -> None:
@@ -56,7 +56,7 @@ def test_revised_page_is_classified_again(store: Store) -> None:
     assert (found.category, found.category_by, found.category_score, found.category_reason) == ("体育", "source", None, None)
     assert (listed(store, "体育"), listed(store, "社会")) == (1, 0)
     store.add(replace(article(), text="第三段文字。", category=None), now=NOW)
-    assert kept(store, added.id).category == "体育", "no answer takes nothing away"
+    assert kept(store, added.id).category == "体育", "a missing category removes nothing"
 
 
 def test_topic_marks_say_how_an_article_got_its_topic(store: Store) -> None:

@@ -411,7 +411,7 @@ class TestKnown:
         store.add(article("a"), now=NOW)
         store.add_aliases(["m.news.example/a"], "news.example/a")
         before = store.last_seq()
-        assert set(store.identities(after=before)) <= {"m.news.example/a"}, "an alias of the same moment may come again"
+        assert set(store.identities(after=before)) <= {"m.news.example/a"}, "an alias of the same time may be repeated"
         store.add(article("b"), now=NOW)
         store.add_aliases(["m.news.example/b"], "news.example/b")
         store.add_aliases(["wap.news.example/a"], "news.example/a")
@@ -443,7 +443,7 @@ class TestKnown:
             store.declare("news.example/a", f"news.example/{name}")
         found = [one.id for one in store.declared_by("news.example/a")]
         assert found[0] == ids[0]
-        assert len(found) == 4, "a name that more declare is a template's mistake"
+        assert len(found) == 4, "an identity declared by more articles is an error of a template"
 
     def test_thousands_of_identities_at_once(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
@@ -693,7 +693,7 @@ class TestMemory:
     def test_links_are_queued_once_until_finished(self, store: Store) -> None:
         tasks = [Task(f"{n}", "news.example", f'{{"url": "{n}"}}', source="feed:快讯", link=True) for n in range(3)]
         assert store.links.open("rss", tasks[:2], since=0.0) == {"0", "1"}
-        assert store.links.open("hub", tasks, since=0.0) == {"2"}, "another spider names them, too"
+        assert store.links.open("hub", tasks, since=0.0) == {"2"}, "another spider finds them, too"
         store.links.finish(["0"])
         store.links.finish(["1"], "failed", "http-404")
         states = store.links.states(["0", "1", "2", "3"])
@@ -703,7 +703,7 @@ class TestMemory:
             "2": ("ready", None),
         }
         assert store.links.open("rss", tasks, since=0.0) == set()
-        assert store.links.open("hub", tasks, since=states["0"].changed + 1e6) == {"0", "1"}, "a later visit names them"
+        assert store.links.open("hub", tasks, since=states["0"].changed + 1e6) == {"0", "1"}, "a later visit finds them"
 
     def test_postponed_links_wait_for_their_time(self, store: Store) -> None:
         store.links.open("rss", [Task("1", "news.example", "{}", source="feed:快讯", lane="x", link=True)], since=0.0)

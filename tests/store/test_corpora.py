@@ -136,7 +136,7 @@ class TestLabels:
     def test_unknown_ids_and_invalid_names_are_reported(self, store: Store) -> None:
         with pytest.raises(StoreError, match="neither a stored article nor a document"):
             store.corpora.label(CORPUS, "x", "体育", now=NOW)
-        assert store.corpora.all() == [], "the corpus that was made for it is gone with it"
+        assert store.corpora.all() == [], "the new corpus was rolled back"
         bring(store, MATCH)
         with pytest.raises(StoreError, match="must not be empty"):
             store.corpora.label(CORPUS, MATCH.id, " ", now=NOW)
@@ -257,7 +257,7 @@ class TestModels:
         assert save(store) == 4
         with store.records.reading() as look:
             kept = {row["version"]: row["model"] for row in look.rows(BY_NAME["models"])}
-        assert kept == {1: None, 2: b"model", 3: None, 4: b"model"}, "their place is free"
+        assert kept == {1: None, 2: b"model", 3: None, 4: b"model"}, "dropped models take no space"
 
     def test_concurrent_trainings_get_different_versions(self, store: Store) -> None:
         bring(store, MATCH)

@@ -48,7 +48,7 @@ def test_correction_replaces_the_pages_values(store: Store) -> None:
     assert (found.text, found.author, found.images) == (LONG, "王记者", (PICTURE,))
     assert told(store, added.id) == [(1, "标题 a", False), (2, "新标题", True)]
     (story,) = store.stories(StoryFilter()).stories
-    assert (story.head.title, story.head.moment) == ("新标题", NOW - timedelta(days=3)), "lists follow"
+    assert (story.head.title, story.head.moment) == ("新标题", NOW - timedelta(days=3)), "lists are updated"
     assert [change.id for change in store.changes()] == [added.id, added.id]
 
 
@@ -62,7 +62,7 @@ def test_unchanged_values_are_not_a_correction(store: Store) -> None:
 def test_revised_page_changes_uncorrected_fields(store: Store) -> None:
     added = store.add(page(), now=NOW)
     store.correct(added.id, {"title": "新标题"}, **WORD)
-    assert store.add(page(), now=LATER).outcome == "same", "the page says what it said"
+    assert store.add(page(), now=LATER).outcome == "same", "the page is unchanged"
     assert store.add(page(OTHER, title="页面的新标题"), now=LATER).outcome == "revised"
     found = kept(store, added.id)
     assert (found.title, found.text, found.corrected_fields) == ("新标题", OTHER, ("title",))
@@ -80,7 +80,7 @@ def test_revised_page_is_kept_behind_a_corrected_text(store: Store) -> None:
     assert store.add(page(OTHER), now=LATER).outcome == "same"
     assert store.withdraw(added.id, now=LATER) == 4
     assert (kept(store, added.id).text, kept(store, added.id).images, kept(store, added.id).corrected) == (OTHER, (PICTURE,), None)
-    assert store.withdraw(added.id, now=LATER) == 4, "there is nothing to take back"
+    assert store.withdraw(added.id, now=LATER) == 4, "no correction to withdraw"
 
 
 def test_reposts_of_original_text_join_a_corrected_story(store: Store) -> None:
@@ -117,7 +117,7 @@ def test_hidden_article_is_in_no_list_but_still_known(store: Store) -> None:
     first = store.add(page(topics=("桥",), category="社会"), now=NOW)
     other = store.add(article("b", text=OTHER), now=NOW)
     assert store.hide([first.id, "nowhere"], by="林编辑", reason="误登", now=LATER) == [first.id]
-    assert store.hide([first.id], by="陈编辑", reason="", now=LATER) == [], "it is hidden already"
+    assert store.hide([first.id], by="陈编辑", reason="", now=LATER) == [], "it is already hidden"
     found = kept(store, first.id)
     assert (found.hidden, found.hidden_by, found.hidden_reason) == (LATER, "林编辑", "误登")
     assert [story.id for story in store.stories(StoryFilter()).stories] == [other.story_id]
@@ -132,7 +132,7 @@ def test_hidden_article_is_in_no_list_but_still_known(store: Store) -> None:
     assert [told.story for told in store.readers.stories(NOW - timedelta(days=9))] == [other.story_id]
     assert store.find_stored(["news.example/a"]) == {"news.example/a"}
     assert store.add(page(LONG + "又及此事。"), now=LATER).outcome == "revised"
-    assert kept(store, first.id).hidden == LATER, "a later text brings it back no more than the first"
+    assert kept(store, first.id).hidden == LATER, "a revised page stays hidden"
     assert faults(store.records) == []
     assert store.show([first.id], now=LATER) == [first.id]
     assert store.tally().stories == 2
@@ -148,7 +148,7 @@ def test_story_continues_without_its_hidden_version(store: Store) -> None:
     story = store.story(first.story_id)
     assert story is not None
     assert (story.head.id, story.count, [one.id for one in story.versions]) == (second.id, 1, [second.id])
-    assert {change.id for change in store.changes(before)} == {first.id, second.id}, "who goes by originals hears of the new one"
+    assert {change.id for change in store.changes(before)} == {first.id, second.id}, "followers of heads see the new one"
 
 
 def test_article_joining_a_hidden_story_is_hidden(store: Store) -> None:

@@ -81,7 +81,7 @@ def test_hidden_or_folded_story_leaves_its_event(store: Store) -> None:
     left = store.events.event("e1")
     assert left is not None
     assert left.stories == 1
-    assert store.events.event("e2") is None, "its only story is a version of another now"
+    assert store.events.event("e2") is None, "its only story was folded into another"
 
 
 def test_changed_events_are_listed_in_order_and_once(store: Store) -> None:
@@ -107,8 +107,8 @@ def test_edits_by_editors_are_kept(store: Store) -> None:
     assert [edit.kind for edit in store.events.edits("e1")] == ["pin", "rename", "split"]
     assert store.events.edits(after=number)[0].title == (None, "桥的事")
     place(store, ("c", "e1"), ("d", "e2"))
-    assert store.events.clear() == ["e1", "e9"], "what editors made is left, the rest is placed anew"
-    assert {one.by for one in store.events.of(stories.values()).values()} == {"林"}, "he saw both sides of what he took apart"
+    assert store.events.clear() == ["e1", "e9"], "events of editors remain, the others are placed again"
+    assert {one.by for one in store.events.of(stories.values()).values()} == {"林"}, "the editor saw both parts of the split"
 
 
 def test_conflicting_edit_is_refused(store: Store) -> None:

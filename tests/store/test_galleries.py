@@ -132,7 +132,7 @@ def test_incomplete_story_is_kept_and_completed_later(store: Store) -> None:
     saved = store.galleries.save(gallery(1, 3), now=NOW)
     assert (saved.outcome, saved.complete) == ("stored", False)
     assert [(one.id, one.missing, one.failure) for one in store.galleries.incomplete()] == [(saved.id, (2,), "http-503")]
-    assert len(store.galleries.pages(NAME)) == 1, "its pages wait with it"
+    assert len(store.galleries.pages(NAME)) == 1, "its pages are kept"
     before = store.last_seq()
     grown = store.galleries.save(gallery(1, 2, 3), now=NOW + HOUR)
     assert (grown.outcome, grown.complete, grown.id) == ("grown", True, saved.id)
@@ -153,7 +153,7 @@ def test_smaller_version_does_not_replace_a_larger_one(store: Store) -> None:
     assert (again.outcome, again.complete) == ("same", True)
     assert _shown(store, saved.id) == ["1.jpg", "2.jpg", "3.jpg"]
     assert store.galleries.save(gallery(1, 2, 3), now=NOW).outcome == "same"
-    assert store.last_seq() == before, "a visit without news is no change"
+    assert store.last_seq() == before, "a visit without changes is not logged"
 
 
 def test_visits_without_progress_are_counted(store: Store) -> None:
@@ -187,7 +187,7 @@ def test_picture_recognised_as_logo_is_removed_from_all_stories(store: Store) ->
     kept = store.galleries.find_stored([NAME])[NAME]
     assert (kept.pictures, kept.score < score) == (2, True)
     store.galleries.save(gallery(1, 2, 3, images=(logo, image(1), image(2), image(3))), now=NOW)
-    assert "logo.png" not in _shown(store, first.id), "what is left out stays out when the story is read again"
+    assert "logo.png" not in _shown(store, first.id), "a dropped picture stays dropped"
     assert store.galleries.drop(urls=[logo.url], reason=None, now=NOW) == 1
     assert "logo.png" in _shown(store, first.id)
 
@@ -286,7 +286,7 @@ def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     one, two, three = (image(number).url for number in (1, 2, 3))
     before = store.last_seq()
     assert store.galleries.caption(id, {one: "编辑写的说明", two: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
-    assert store.last_seq() > before, "the search hears of it"
+    assert store.last_seq() > before, "the change is logged for the index"
     told = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
     assert told == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
     article = _article(store, id)

@@ -27,8 +27,8 @@ def test_followed_articles_wait_and_position_moves(store: Store) -> None:
     assert outbox.position("cms") == 0
     assert outbox.follow("cms", ["a", "b", "a"], ["never"], after=0, upto=7, now=NOW)
     assert outbox.position("cms") == 7
-    assert not outbox.follow("cms", ["c"], [], after=0, upto=3, now=NOW), "another process was quicker"
-    assert outbox.counts() == {"cms": {"waiting": 2}}, "what was never there need not go"
+    assert not outbox.follow("cms", ["c"], [], after=0, upto=3, now=NOW), "another process was faster"
+    assert outbox.counts() == {"cms": {"waiting": 2}}, "unpublished articles need no withdrawal"
     assert outbox.position("other") == 0
     assert outbox.follow("empty", [], [], after=0, upto=7, now=NOW)
     assert outbox.counts() == {"cms": {"waiting": 2}, "empty": {}}
@@ -42,9 +42,9 @@ def test_taken_entries_are_leased(store: Store) -> None:
     assert take(store, owner="w3", now=NOW + 59 * SECOND) == []
     late = take(store, owner="w3", now=NOW + 60 * SECOND)
     assert ids(late) == ["a", "b", "c"]
-    assert all(entry.fence > old.fence for entry, old in zip(late, first, strict=False)), "the fence grows"
+    assert all(entry.fence > old.fence for entry, old in zip(late, first, strict=False)), "the fence increases"
     assert [entry.tries for entry in late] == [2, 2, 2]
-    assert not store.outbox.settle(first[0], DONE, now=NOW + 61 * SECOND), "who lost it changes nothing"
+    assert not store.outbox.settle(first[0], DONE, now=NOW + 61 * SECOND), "a lost lease has no effect"
     assert store.outbox.settle(late[0], DONE, now=NOW + 61 * SECOND)
     assert store.outbox.of("cms", ["a", "x"])["a"].state == "done"
 
@@ -58,7 +58,7 @@ def test_published_entry_waits_again_after_a_change(store: Store) -> None:
     assert take(store, now=NOW + timedelta(days=1)) == []
     outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
     again = take(store, now=NOW + SECOND)[0]
-    assert (again.state, again.digest, again.place) == ("under-way", "d1", "7"), "what stands there is not forgotten"
+    assert (again.state, again.digest, again.place) == ("under-way", "d1", "7"), "the published state is kept"
 
 
 def test_change_during_a_lease_is_kept(store: Store) -> None:
@@ -66,7 +66,7 @@ def test_change_during_a_lease_is_kept(store: Store) -> None:
     outbox.ask("cms", ["a"], "there", now=NOW)
     held = take(store)[0]
     outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
-    assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still his"
+    assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still leased"
     outbox.settle(held, DONE, now=NOW + 2 * SECOND)
     entry = outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.digest) == ("waiting", "d1")

@@ -113,7 +113,7 @@ class TestArticles:
         assert (found.gone, found.retained) == ({"articles": 1}, {"published": 1})
         assert set(store.outbox.of("cms", [one, waiting])) == {one}
         assert store.pruning.articles(replace(NINETY, withdraw=True), nobody, now=LATE).gone == {"articles": 1}
-        assert store.outbox.of("cms", [one])[one].digest == "d", "it is still there: the destination follows the log"
+        assert store.outbox.of("cms", [one])[one].digest == "d", "the outbox entry is kept until withdrawal"
         (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9) or [None]
         assert entry is None
         store.outbox.follow("cms", [], [one], after=store.outbox.position("cms"), upto=store.last_seq(), now=LATE)
@@ -134,9 +134,9 @@ class TestArticles:
         assert store.find_stored([*names, "news.example/b"]) == names
         for name in names:
             again = replace(task, id=content_id(name))
-            assert store.links.open("hub", [again], since=1e12, names={again.id: name}) == set(), "also where no filter knows the name"
+            assert store.links.open("hub", [again], since=1e12, names={again.id: name}) == set(), "even if no filter knows the identity"
         assert store.links.queues() == ["rss"]
-        assert store.article(add(store, "a", at=LATE)) is not None, "but it may be imported"
+        assert store.article(add(store, "a", at=LATE)) is not None, "it may be imported again"
         store.pruning.articles(NINETY, nobody, now=LATE + 100 * DAY)
         store.pruning.leftovers(LATE + 500 * DAY)
         assert store.find_stored(names) == set()
@@ -188,7 +188,7 @@ class TestRecords:
         assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 1}
         new = add(store, "new", at=LATE, text=invented(2))
         store.pruning.leftovers(NOW + 20 * DAY)
-        assert len(store.changes()) == 6, "they are young"
+        assert len(store.changes()) == 6, "too young to be pruned"
         store.outbox.follow("slow", (), (), after=0, upto=store.changes()[3].seq, now=LATE)
         for now in (LATE + 40 * DAY, LATE + 400 * DAY):
             store.pruning.leftovers(now)
@@ -200,7 +200,7 @@ class TestRecords:
         assert store.pruning.articles(Ages(1), nobody, now=LATE + 9 * DAY).gone == {"articles": 1}
         store.pruning.leftovers(LATE + 800 * DAY)
         assert [change.kind for change in store.changes()] == ["article", "gone"]
-        assert store.last_seq() > last, "positions in the log hold"
+        assert store.last_seq() > last, "positions in the log stay valid"
 
 
 class Killed(BaseException):
@@ -287,7 +287,7 @@ def test_file_of_earlier_version_shrinks_after_vacuum(tmp_path: Path) -> None:
     assert store.pruning.give_back(whole=True) > 100_000
     add(store, "again", text=invented(1, 40_000))
     store.pruning.articles(NINETY, nobody, now=LATE + 100 * DAY)
-    assert store.pruning.give_back() > 0, "from now on without"
+    assert store.pruning.give_back() > 0, "incremental vacuum from now on"
     store.close()
 
 

@@ -89,7 +89,7 @@ def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) ->
     store.readers.forget("林")
     assert store.readers.history("林") == []
     assert store.readers.months(alpha=0.5)[0].offered == 0
-    assert store.readers.counts() == (4, 1), "of nobody else"
+    assert store.readers.counts() == (4, 1), "other readers are not affected"
 
 
 def test_nothing_is_stored_for_a_reader_who_opted_out(store: Store, ids: list[str]) -> None:
@@ -163,7 +163,7 @@ def test_imported_views_are_merged_once(store: Store, ids: list[str], monkeypatc
         assert shares(store.readers.history("陈")) == [(ids[2], 3, 3)]
     store.readers.saw("林", ids[0], [8], pictures=8, now=NOW + HOUR)
     assert store.readers.bring(log, now=NOW + HOUR).taken == 5
-    assert shares(store.readers.history("林"))[0] == (ids[0], 6, 8), "what was seen here is not lost"
+    assert shares(store.readers.history("林"))[0] == (ids[0], 6, 8), "views here are kept"
     assert store.readers.bring([], now=NOW) == Brought(0)
 
 
@@ -176,7 +176,7 @@ def test_expired_views_are_deleted_and_monthly_figures_kept(store: Store, ids: l
     store.readers.saw("陈", ids[2], [1], pictures=1, now=NOW)
     before = store.readers.months(alpha=0.5)
     assert (before[0].views, before[0].offered, before[0].liked, before[-1].views) == (2, 1, 1, 1)
-    assert len(before) == 14, "months without reading are told, too"
+    assert len(before) == 14, "months without views are included"
     assert store.readers.let_go(alpha=0.5, now=NOW) == 1
     assert store.readers.let_go(alpha=0.5, now=NOW) == 0
     assert store.readers.months(alpha=0.5) == before

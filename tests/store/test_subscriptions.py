@@ -24,7 +24,7 @@ def test_subscription_is_saved_and_replaced(store: Store) -> None:
     assert kept.of("feed:丙") is None
     assert kept.named("") is None
     assert kept.named("t" * 10_000) is None
-    assert kept.named("t1\x00") is None, "PostgreSQL takes no NUL"
+    assert kept.named("t1\x00") is None, "PostgreSQL does not accept NUL"
     kept.drop("feed:甲")
     assert kept.named("t1") is None
 

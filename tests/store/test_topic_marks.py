@@ -38,7 +38,7 @@ def test_marks_of_other_origin_are_kept(store: Store) -> None:
     again = Marking(id, (TopicMark("桥", "keywords"),), ("山", "水", "桥", "云"))
     assert store.mark_topics([again], now=NOW) == 0
     assert topics(store, id) == {"山": "model 2", "桥": "source", "水": "search"}
-    assert len(store.changes()) == 1, "nothing changed, so nothing is told"
+    assert len(store.changes()) == 1, "no change is logged"
 
 
 def test_missing_articles_are_skipped(store: Store) -> None:
@@ -65,4 +65,4 @@ def test_topic_set_by_an_editor_can_be_removed(store: Store) -> None:
     assert store.mark_topics([Marking(id, drop=("美食", "旅游"))], now=NOW) == 1
     found = store.article(id)
     assert found is not None
-    assert found.topics == ("旅游",), "what its source brought stays"
+    assert found.topics == ("旅游",), "topics set by a source are kept"

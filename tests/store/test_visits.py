@@ -78,7 +78,7 @@ def test_old_visits_are_deleted(store: Store) -> None:
 def test_parts_of_a_visit_by_several_workers_are_merged(store: Store) -> None:
     store.visits.add(Visit("feed:甲", NOW - HOUR, new=7))
     store.visits.add(Visit("feed:甲", NOW))
-    assert [visit.new for visit in store.visits.of("feed:甲")] == [7], "one that has only begun tells nothing"
+    assert [visit.new for visit in store.visits.of("feed:甲")] == [7], "an unfinished visit does not count"
     assert [visit.new for visit in store.visits.recent()["feed:甲"]] == [7]
     later = NOW + HOUR
     store.visits.join([Visit("feed:甲", later, list_pages=1, entries=3, new=2, stored=1, failed={"dns": 1}, published=(NOW,))])
@@ -111,7 +111,7 @@ def test_future_visits_are_deleted_when_the_next_one_begins(store: Store) -> Non
     store.visits.add(Visit("feed:甲", NOW + HOUR / 2, new=1))  # the clock of another machine
     store.visits.add(Visit("feed:乙", NOW + 2 * HOUR, new=4))
     store.visits.add(Visit("feed:甲", NOW - 9 * HOUR, new=2))
-    assert len(store.visits.of("feed:甲")) == 3, "what is told of an old visit lets none go"
+    assert len(store.visits.of("feed:甲")) == 3, "reporting an old visit deletes none"
     store.visits.add(Visit("feed:甲", NOW))
     assert [visit.new for visit in store.visits.of("feed:甲")] == [1, 2]
     assert len(store.visits.of("feed:乙")) == 1

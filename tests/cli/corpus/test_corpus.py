@@ -39,7 +39,7 @@ def test_import_show_export_delete(portal: Portal, rows: Rows) -> None:
     out = portal.folder / "out.jsonl"
     assert portal("corpus", "export", "甲", "--out", str(out)).code == 0
     assert portal("corpus", "import", "乙", str(out), "--json").rows[0]["added"] == 6
-    assert portal("corpus", "delete", "甲").code == 2, "without a terminal it does not ask"
+    assert portal("corpus", "delete", "甲").code == 2, "no confirmation without a terminal"
     assert portal("corpus", "delete", "甲", "--yes").code == 0
     assert [row["corpus"] for row in portal("corpus", "list", "--json").rows] == ["乙"]
 
@@ -93,7 +93,7 @@ def stored(portal: Portal, name: str, source: str, *keys: FoldKey, host: str = "
 
 
 def test_stored_articles_become_documents(portal: Portal) -> None:
-    assert portal("corpus", "from-store").code == 1, "there is no store yet"
+    assert portal("corpus", "from-store").code == 1, "the store does not exist yet"
     story = FoldKey("k", "same-text")
     stored(portal, "1", "feed:体育甲", story)
     stored(portal, "2", "feed:体育甲", story, host="b.example")
@@ -144,7 +144,7 @@ def test_editors_category_and_label_are_equivalent(portal: Portal) -> None:
     assert counts(portal, "别的") == {"体育": 1}
     other = portal.store().article(second)
     assert other is not None
-    assert other.category == "娱乐", "what another corpus says is no category"
+    assert other.category == "娱乐", "labels of other corpora are not categories"
 
 
 def test_killed_import_leaves_nothing(portal: Portal, rows: Rows) -> None:

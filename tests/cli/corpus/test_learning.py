@@ -309,7 +309,7 @@ def test_killed_training_leaves_nothing(portal: Portal, rows: Rows, moment: str,
     assert {name: data for name, data in files(portal).items() if not name.endswith(".part")} == before
     assert any(name.endswith(".part") for name in files(portal)) is ("replace" in moment)
     portal("train", "a.jsonl", "--model", "m", *QUICK)
-    assert files(portal).keys() == before.keys(), "the next one takes away what a killed one left"
+    assert files(portal).keys() == before.keys(), "the next training deletes leftovers of a killed one"
 
 
 def files(portal: Portal) -> dict[str, bytes]:

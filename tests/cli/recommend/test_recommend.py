@@ -75,7 +75,7 @@ def test_recommendations_from_an_imported_log(run: Run, tmp_path: Path) -> None:
     told = [json.loads(line) for line in run("for", "r1", "--n", "5", "--json").splitlines()]
     assert len(told) == 5
     assert not history & {row["story"] for row in told}
-    assert sum(row["title"].startswith("菜谱") for row in told) >= 4, "the kind that he looks at; one place may explore"
+    assert sum(row["title"].startswith("菜谱") for row in told) >= 4, "the kind that the reader views; one recommendation may explore"
     assert any(row["because"] in history for row in told)
     assert "because of 《菜谱" in run("for", "r1")
     shown = run("show")

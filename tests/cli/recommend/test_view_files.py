@@ -32,7 +32,7 @@ def of(text: str | bytes, form: str = "jsonl") -> list[View]:
 def test_json_lines_and_csv_with_and_without_gzip() -> None:
     assert of(JSONL) == VIEWS
     assert of(gzip.compress(JSONL.encode())) == VIEWS
-    assert of(CSV, "csv") == [*VIEWS, View("7", "b", 2, 2, AT)], "no more is seen than there is"
+    assert of(CSV, "csv") == [*VIEWS, View("7", "b", 2, 2, AT)], "seen is limited by pictures"
     assert of(CSV.replace("\n", "\r\n"), "csv") == of(CSV, "csv")
     assert of("") == []
 

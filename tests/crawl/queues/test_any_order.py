@@ -97,7 +97,7 @@ class Frontier(RuleBasedStateMachine):
             assert model.later.pop(task.id, 0) <= self.bench.now
             assert lease.tries == model.tries.get(task.id, 0)
             assert task.host in taken.held
-            assert task.lane is None or task.lane not in self.lanes(worker.name), "one of a lane is in flight"
+            assert task.lane is None or task.lane not in self.lanes(worker.name), "two tasks of a lane are in flight"
             worker.hand[task.id] = task
         if any(lease.tries >= SUSPECT for lease in taken.leases):
             assert len(taken.leases) == 1

@@ -67,7 +67,7 @@ def test_killed_workers_lose_no_tasks(tmp_path: Path) -> None:
                 killed.add(worker.pid)
                 began[place] = begin(tmp_path, log, lives.pop(0))
         sleep(0.005)
-    assert queue.outstanding(["甲"])["甲"], "the last kill was one in the middle of the work"
+    assert queue.outstanding(["甲"])["甲"], "the last kill was not during the work"
     until = monotonic() + 600
     while queue.outstanding(["甲"])["甲"] and monotonic() < until:
         sleep(0.1)
@@ -80,7 +80,7 @@ def test_killed_workers_lose_no_tasks(tmp_path: Path) -> None:
     lines = [line.split() for line in log.read_text().splitlines()]
     ended = Counter(id for what, _, id, _, _ in lines if what == "end")
     assert set(ended) == {one.id for one in everything}, f"seed {seed}"
-    assert sum(number - 1 for number in ended.values()) <= KILLS, "again only what was ended and not yet acknowledged"
+    assert sum(number - 1 for number in ended.values()) <= KILLS, "only finished tasks without acknowledgement are repeated"
     one_at_a_time(lines, killed)
 
 

@@ -159,7 +159,7 @@ def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table:
         queue = RedisTableQueue(cluster.connect(), "rss", TERMS, links=table.links(), prefixes=prefixes())
         queue.push(many(3))
         began = ids(queue.take(1000, delay=5, ahead=5).leases)
-        assert len(began) == HOSTS, "one of each host"
+        assert len(began) == HOSTS, "one per host"
         lost, at_lost = cluster.servers[1], set()
         for n in range(HOSTS):
             if queue._node(queue._home(f"h{n}.example")).endswith(f":{lost.port}"):
@@ -189,7 +189,7 @@ def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table:
                 rest.extend(ids(queue.take(1000, delay=0, ahead=1).leases))
             except FrontierUnavailable:
                 return False
-            assert rest, "a crawl would end if the first answer were that nothing waits"
+            assert rest, "an empty first response would end a crawl"
             return {*began, *got, *rest} >= {*(one.id for one in many(3)), "new"}
 
         until(all_had)

@@ -367,7 +367,7 @@ def test_clock_set_back_delays_nothing(opened: Callable[..., RedisQueue]) -> Non
     for _ in range(4):
         now[0] += 20
         other.beat()
-    assert len(take(other)) == 1, "the silence of a worker counts from the jump"
+    assert len(take(other)) == 1, "the silence of a worker counts from the clock change"
 
 
 # size

@@ -37,8 +37,8 @@ def test_killed_senders_send_no_story_twice(desk: Any, receiver: Any, tmp_path: 
     desk.clock[0] = datetime.now(UTC) + timedelta(seconds=LEASE + 1)
     step(replace(desk.work, per_hour=1000))
     states = {message.title: message.state for message in desk.accounts.alerts.messages(alert.id, 1000)}
-    assert len(receiver.stories) == len(set(receiver.stories)), "a story came twice"
-    assert set(states) == set(written), "a story was never kept"
+    assert len(receiver.stories) == len(set(receiver.stories)), "a story was sent twice"
+    assert set(states) == set(written), "a message is missing"
     assert {title for title, state in states.items() if state == "sent"} <= set(receiver.stories)
     assert all(states[title] == "unknown" for title in set(written) - set(receiver.stories))
     assert set(states.values()) <= {"sent", "unknown"}

@@ -111,7 +111,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
     desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge")
     second, other = desk.write("大桥开始清理", topics=()), desk.write("海带丰收", topics=())
     step(desk.work)
-    assert receiver.stories == [], "nobody knows yet what it belongs to"
+    assert receiver.stories == [], "not yet placed into an event"
     assert store.events.place(
         [Placed(second.story_id, "bridge", 1.0), Placed(other.story_id, "kelp", 1.0)],
         {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"},
@@ -232,7 +232,7 @@ def test_due_messages_are_sent_together_unless_service_is_busy(desk: Any, receiv
         desk.write(f"第{number}条")
     receiver.answers = [(429, b"{}"), (200, b"{}")]
     step(desk.work)
-    assert len(receiver.got) == 1, "what else is due waits, too"
+    assert len(receiver.got) == 1, "other due messages wait, too"
     desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
     step(desk.work)
     assert [len(told["stories"]) for _, _, told in receiver.got[1:]] == [TOGETHER, 1]

@@ -41,13 +41,13 @@ def test_stories_found_in_successive_steps_are_one_message(desk: Any, receiver: 
     sender.run_step()
     desk.write("第7条")
     sender.run_step()
-    assert receiver.got == [], "each look found more"
+    assert receiver.got == [], "every step found more"
     sender.run_step()
     assert [len(told["stories"]) for _, _, told in receiver.got] == [8]
     monkeypatch.setattr("newsportal.services.alerts.opening.GATHER", timedelta(0))
     desk.write("一直有新的")
     sender.run_step()
-    assert receiver.stories[-1] == "一直有新的", "where something new always comes, a minute is enough"
+    assert receiver.stories[-1] == "一直有新的", "with constant news it waits at most a minute"
 
 
 def test_unavailable_store_does_not_stop_sender(desk: Any, receiver: Any) -> None:

@@ -202,7 +202,7 @@ def test_find_everything_ranks_all_kinds_within_request_limit(web: Web) -> None:
     assert kinds(found)[0] == "feed"
     assert found[0].values["url"] == f"{SITE}/news.xml"
     assert {"feed", "sitemap", "region"} == set(kinds(found))
-    assert any(one.values.get("prefix") == f"{SITE}/sport/" for one in found), "a channel of the navigation"
+    assert any(one.values.get("prefix") == f"{SITE}/sport/" for one in found), "a channel in the navigation"
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     old = next(one for one in found if one.address.endswith("/old.xml"))
     assert Message("found.stale", days=400) in old.why

@@ -64,5 +64,5 @@ def test_difference_of_headlines(old: str, new: str) -> None:
 )
 def test_expensive_comparison_is_by_paragraph(old: str, new: str) -> None:
     found = difference(old, new)
-    assert {len(line) for line in found} == {1}, "no paragraph is compared word by word"
+    assert {len(line) for line in found} == {1}, "no paragraph is compared by words"
     assert {piece.kind for line in found for piece in line} - {"same"} == {"gone", "new"}

@@ -52,7 +52,7 @@ def test_split_is_kept_by_followers_and_rebuild_and_can_be_undone(store: Store) 
     assert (editing.existing(store, fire).stories, editing.existing(store, new).stories) == (1, 1)
     later = add(store, "later", "灯笼作坊案宣判", TRIAL.replace("今天", "昨天") + "作坊主赵远山当庭认错，被判缓刑。", 190)
     follower.follow(store)
-    assert store.events.of([later])[later].event_id == new, "the words of the trial are those of the new event"
+    assert store.events.of([later])[later].event_id == new, "the words of the trial belong to the new event"
     rebuild(store, lambda done, total: None)
     assert store.events.of([trial])[trial].event_id == new
     editing.undo(store, number, by="林", now=NOW)

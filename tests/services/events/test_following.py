@@ -123,7 +123,7 @@ def test_remembered_events_are_limited(store: Store, monkeypatch: pytest.MonkeyP
     EventFollower().follow(store)
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
     EventFollower().follow(store)
-    assert store.events.of([trial])[trial].event_id == trial != fire, "the fire was forgotten"
+    assert store.events.of([trial])[trial].event_id == trial != fire, "the fire is no longer in memory"
 
 
 def test_rebuild_gives_the_same_events(store: Store) -> None:

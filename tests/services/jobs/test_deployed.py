@@ -95,7 +95,7 @@ def test_cancelled_job_shuts_down_cleanly(beside: Any, sources: Path, rows: Any,
     assert "Traceback" not in log
     assert [json.loads(report)["reason"] for (report,) in rows(store, "SELECT report FROM runs")] == ["shutdown"]
     pending = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored', 'failed', 'given-up')"
-    assert rows(store, pending)[0][0] > 0, "what was not fetched waits"
+    assert rows(store, pending)[0][0] > 0, "unfetched links stay queued"
 
 
 def test_egg_of_scrapyd_deploy_is_complete(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_refusing_server_is_reported_with_exit_status_1(scrapyd: Any, sources: P
     assert "is no egg" in deploy(scrapyd, "--egg", str(no_egg)).stderr
     refused = deploy(scrapyd, "--egg", str(empty))
     assert (refused.returncode, "BadEggError" in refused.stderr) == (1, True), refused.stderr
-    assert scrapyd.server.get("listversions", project="newsportal")["versions"] == [], "it would run what it cannot"
+    assert scrapyd.server.get("listversions", project="newsportal")["versions"] == [], "a broken egg is not kept"
     with pytest.raises(RunnerRefused, match="project 'nowhere' not found"):
         scrapyd.server.get("listspiders", project="nowhere")
     scrapyd.stop()

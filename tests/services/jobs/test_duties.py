@@ -51,7 +51,7 @@ def night(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, 
     jobs = [*jobs, *([Job("p", kind="prune", state="done", started=moment)] if pruned else [])]
     clock = Clock()
     duty = Nightly(file, 4, SHANGHAI, learn=learn, clock=clock)
-    assert not list(duty.wanted(jobs, moment)), "not while everything starts"
+    assert not list(duty.wanted(jobs, moment)), "not during start-up"
     clock.now = duties.NIGHTLY_FIRST
     return list(duty.wanted(jobs, moment))
 
@@ -79,23 +79,23 @@ def test_fit_is_due_once_a_night_and_after_a_missed_night(file: SourcesReloader,
     empty = SourcesReloader(path, load(path), print)
     assert not night(empty, NOW), "no store"
     open_store(empty.known.store).close()
-    assert not night(empty, NOW), "nobody looked at anything"
+    assert not night(empty, NOW), "no views"
 
 
 def test_failed_fit_waits_for_the_next_night(file: SourcesReloader) -> None:
     failed = Job("a", kind="fit", state="failed", started=NOW)
     assert not night(file, NOW + HOUR, [failed])
-    assert not night(file, NOW + 9 * HOUR, [Job("a", kind="fit", started=NOW)]), "it still runs"
+    assert not night(file, NOW + 9 * HOUR, [Job("a", kind="fit", started=NOW)]), "it is still running"
     assert night(file, NOW + 9 * HOUR, [failed])
-    assert night(file, NOW - HOUR, [failed]), "a clock that was put back holds nothing back"
+    assert night(file, NOW - HOUR, [failed]), "a clock set back does not block the fit"
 
 
 def test_prune_is_due_each_night_before_the_fit(file: SourcesReloader, tmp_path: Path) -> None:
     (wanted,) = night(file, NOW, [], pruned=False)
     assert (wanted.kind, wanted.words) == ("prune", ("prune", "--json"))
-    assert not night(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it still runs"
+    assert not night(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it is still running"
     done = Job("p", kind="prune", state="failed", started=NOW - HOUR)
-    assert not night(file, NOW, [done], pruned=False, learn=False), "also one that failed is the night's"
+    assert not night(file, NOW, [done], pruned=False, learn=False), "a failed one counts for this night, too"
     assert [one.kind for one in night(file, NOW, [done], pruned=False)] == ["fit"]
     assert [one.kind for one in night(file, NOW + 8 * HOUR, [done], pruned=False)] == ["prune"]
     path = tmp_path / "unread" / "sources.yaml"
@@ -104,7 +104,7 @@ def test_prune_is_due_each_night_before_the_fit(file: SourcesReloader, tmp_path:
     unread = SourcesReloader(path, load(path), print)
     assert not night(unread, NOW, [], pruned=False), "no store"
     open_store(unread.known.store).close()
-    assert night(unread, NOW, [], pruned=False), "also where nobody reads"
+    assert night(unread, NOW, [], pruned=False), "also without readers"
 
 
 def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) -> None:
@@ -112,7 +112,7 @@ def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) 
     EventFollower().follow(store)
     (wanted,) = night(file, NOW)
     assert (wanted.kind, wanted.words) == ("revise", ("event", "revise", "--json"))
-    assert not night(file, NOW, [Job("r", kind="revise", started=NOW)]), "it still runs"
+    assert not night(file, NOW, [Job("r", kind="revise", started=NOW)]), "it is still running"
     assert [one.kind for one in night(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
     store.events.move("revised", store.events.position("changed"))
     store.close()
@@ -130,7 +130,7 @@ def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None
     assert not look(NOW)
     EventFollower().follow(store)
     store.close()
-    assert not look(NOW + HOUR), "what comes by day waits for the next night"
+    assert not look(NOW + HOUR), "changes during the day wait for the next night"
     assert [one.kind for one in look(NOW + 8 * HOUR)] == ["revise"]
 
 
@@ -145,12 +145,12 @@ def test_training_is_due_after_enough_new_articles_and_a_pause() -> None:
     (wanted,) = duty.wanted(jobs, NOW + HOUR)
     assert (wanted.kind, wanted.words, wanted.limit) == ("retrain", ("retrain", "--json"), duties.RETRAIN_LIMIT)
     training = Job("t", kind="retrain", state="running", started=NOW + timedelta(minutes=3))
-    assert not list(duty.wanted([*jobs, training, crawl(4, 500)], NOW + 9 * HOUR)), "one runs"
+    assert not list(duty.wanted([*jobs, training, crawl(4, 500)], NOW + 9 * HOUR)), "one is running"
     done = Job("t", kind="retrain", state="failed", started=NOW + timedelta(minutes=3))
-    assert not list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=62))), "it rests"
-    assert not list(duty.wanted([*jobs, done], NOW + 9 * HOUR)), "what was there before does not count again"
+    assert not list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=62))), "the pause is not over"
+    assert not list(duty.wanted([*jobs, done], NOW + 9 * HOUR)), "earlier articles do not count again"
     assert list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=63)))
-    assert list(duty.wanted([*jobs, done], NOW)), "a clock that was put back holds nothing back"
+    assert list(duty.wanted([*jobs, done], NOW)), "a clock set back does not block training"
 
 
 def test_zero_turns_training_off() -> None:
@@ -168,9 +168,9 @@ def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
     assert words() == [("crawl", "--due")]
     clock.now = 6 * 3600.0  # a crawl that took long, or a machine in standby
     duty.ask()
-    assert words() == [], "one runs"
+    assert words() == [], "one is running"
     duty.ended(ended, None)
-    assert words() == [("crawl", "--due")], "it was asked for meanwhile"
+    assert words() == [("crawl", "--due")], "requested meanwhile"
     duty.ended(ended, None)
     assert words() == []
     clock.now += 599
@@ -198,4 +198,4 @@ def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
     clock.now += duties.OFFLINE
     assert [wanted.words[:2] for wanted in duty.wanted([], NOW)] == [("crawl", "--once")]
     duty.ended(Job("b", state="done"), Run("r", NOW))
-    assert said == ["offline"], "its hosts failed, but there is a network"
+    assert said == ["offline"], "its hosts failed, but the network is available"

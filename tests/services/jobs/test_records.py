@@ -55,7 +55,7 @@ def test_logs_are_limited_one_by_one_and_together(tmp_path: Path) -> None:
     with log.open("ab", buffering=0) as writer:  # the writer keeps its file open
         writer.write(b"".join(b"line %03d\n" % number for number in range(100)))
         records.bound("j0", most=1000, keep=100)
-        assert len(log.read_bytes()) == 900, "that is not too long yet"
+        assert len(log.read_bytes()) == 900, "below the limit"
         records.bound("j0", most=800, keep=100)
         writer.write(b"line 100\n")
     lines = log.read_text("utf-8").splitlines()
@@ -65,7 +65,7 @@ def test_logs_are_limited_one_by_one_and_together(tmp_path: Path) -> None:
     for number in (1, 2):
         records.log_file(f"j{number}").write_text("x" * 500, "utf-8")
     records.prune(most=700)
-    assert log.exists(), "what is not known to have ended may be written still"
+    assert log.exists(), "logs of jobs without a known end are kept"
     for number in range(3):
         records.end(record(f"j{number}", number), "done", 0, None, NOW)
     records.prune(most=700)
@@ -77,5 +77,5 @@ def test_unwritable_folder_is_reported_and_record_kept_in_memory(tmp_path: Path)
     (tmp_path / "jobs").write_text("a file", "utf-8")
     with pytest.raises(RunnerRefused, match="jobs are recorded there"):
         (records := Records(tmp_path / "jobs")).save(record("a"))
-    assert records.get("a") == record("a"), "this process remembers it"
+    assert records.get("a") == record("a"), "this process keeps it in memory"
     assert records.all() == [record("a")]

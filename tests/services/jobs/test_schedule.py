@@ -104,7 +104,7 @@ def test_once_visits_each_source_once_and_reports_results(sources: Path, rows: A
     assert set(visited.values()) == {1}
     assert max(len(one["sources"]) for one in started) == 2
     assert Counter(one["status"] for one in said if one["event"] == "ended") == {0: len(started)}
-    assert told(sources, "--once", "--json") == [], "nothing is due any more"
+    assert told(sources, "--once", "--json") == [], "nothing is due"
     listed = told(sources, "jobs", "--json")
     assert {(one["state"], one["status"]) for one in listed} == {("ended", 0)}
     reports = {name for (name,) in rows(sources.parent / "data" / "newsportal.db", "SELECT id FROM runs")}
@@ -164,7 +164,7 @@ def test_second_signal_ends_jobs_at_once(tmp_path: Path, until: Any) -> None:
     record = Records(log.parent).get(job)
     assert record is not None
     assert record.status is not None
-    assert record.status >= 0, "it was not killed for its patience"
+    assert record.status >= 0, "it was not killed by the timeout"
 
 
 def test_cancelled_job_and_broken_sources_are_reported(sources: Path) -> None:
@@ -184,7 +184,7 @@ def test_cancelled_job_and_broken_sources_are_reported(sources: Path) -> None:
         assert "goes on with the sources as they were before" in event(process, "hindered")["message"]
         log = Records(log.parent).log_file(event(process, "started")["job"])
         while "Spider opened" not in (said := log.read_text("utf-8") if log.exists() else ""):
-            assert "Traceback" not in said, "its jobs go on with them, too"
+            assert "Traceback" not in said, "its jobs continue with them, too"
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0

@@ -19,12 +19,12 @@ def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     assert not good.reread()
     kept = good.path
     assert kept is not None
-    assert kept.parent == path.parent, "relative paths mean the same"
+    assert kept.parent == path.parent, "relative paths stay valid"
     assert [feed.name for feed in load(kept).feeds] == ["甲"]
     assert [feed.name for feed in good.known.feeds] == ["甲"]
     path.write_text("feeds: [{name: 甲}]\n\n", "utf-8")
     good.reread()
-    assert len(said) == 1, "told once"
+    assert len(said) == 1, "reported once"
     assert "feeds[0].url" in said[0]
     path.write_text("feeds: [{name: 乙, url: 'https://b.example/rss'}]\n", "utf-8")
     assert good.reread()

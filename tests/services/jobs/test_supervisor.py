@@ -136,7 +136,7 @@ def test_deleted_record_blocks_nothing(tmp_path: Path) -> None:
         if looks[0] == 2:
             shutil.rmtree(place.records.folder)
         if looks[0] == 4:
-            assert not place.facts("ended"), "it runs still"
+            assert not place.facts("ended"), "it is still running"
             (tmp_path / "go").touch()
         if len(duty.over) == 2:
             place.supervisor.stop()

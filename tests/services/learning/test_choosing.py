@@ -40,14 +40,14 @@ def test_earlier_short_and_disputed_articles_are_left_out() -> None:
 
 def test_no_site_gives_more_than_half_of_a_label() -> None:
     many = [one(n, "大") for n in range(2000)]
-    assert len(take(*many).chosen) == 2000, "the only one: there is no choice"
+    assert len(take(*many).chosen) == 2000, "the only site: no alternative"
     some = [one(n, f"小{n % 3}") for n in range(900)]
     choice = take(*many, *some)
     assert Counter(candidate.site for candidate in choice.chosen) == {"大": 900, "小0": 300, "小1": 300, "小2": 300}
     assert (choice.left["dominant"], choice.single_site) == (1100, ())
     few = take(*many, *some[:9])
     assert Counter(candidate.site for candidate in few.chosen)["大"] == ALONE
-    assert max(candidate.moment for candidate in few.chosen) == many[-1].moment, "the newest first"
+    assert max(candidate.moment for candidate in few.chosen) == many[-1].moment, "newest first"
 
 
 def test_articles_per_label_are_limited() -> None:

@@ -77,7 +77,7 @@ def test_publisher_killed_at_any_step_loses_nothing(store: Store, add: Add, ther
             store.set_category(ids[-1], "体育" if step % 2 else "旅游", by="editor", now=NOW)
             ids.append(add())
             step += stride
-    assert step > 10, "it was killed at all"
+    assert step > 10, "it was never killed"
     assert finish(store, tmp_path, target).failed == 0
     wanted = {f"article-{one.id}": 7 if one.category == "体育" else 12 for one in store.articles(ids)}
     assert {row["slug"]: row["cat_id"] for row in there.rows()} == wanted
@@ -166,9 +166,9 @@ def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> Non
 
         with work_on(store, tmp_path, there.target()) as work:
             tally = publish(replace(work, stopped=killed))
-            assert tally.away is not None, "it was killed before the end"
+            assert tally.away is not None, "it was not killed before the end"
             assert "publish.to" in tally.away or "try again" in tally.away or "wait for it" in tally.away
-            assert publish(work).away is not None, "still away: told again, nothing lost"
+            assert publish(work).away is not None, "still unavailable: reported again, nothing lost"
             server.start()
             tally = publish(work)
             assert (tally.away, tally.failed) == (None, 0)

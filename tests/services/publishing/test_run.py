@@ -28,7 +28,7 @@ def test_article_becomes_a_row_with_configured_columns(store: Store, add: Add, c
     assert row["title"] == "桥" * 79 + "…"
     assert row["body"] == "<p>正文</p>"
     assert (row["cat_id"], row["hits"], row["origin"], row["slug"]) == (12, 0, "newsportal", f"article-{id}")
-    assert row["created"].isoformat() == "2026-03-01T15:00:00", "in the zone of the column"
+    assert row["created"].isoformat() == "2026-03-01T15:00:00", "in the column's time zone"
     assert row["made"] == int((NOW - timedelta(hours=1)).timestamp())
     assert row["theirs"] is None
 
@@ -50,7 +50,7 @@ def test_lost_outbox_duplicates_nothing(store: Store, add: Add, cms: Cms, tmp_pa
     run(store, tmp_path, cms.target())
     store.outbox.forget("cms")
     tally = run(store, tmp_path, cms.target())
-    assert (tally.published, len(cms.rows())) == (2, 2), "the marks beside their table tell what is there"
+    assert (tally.published, len(cms.rows())) == (2, 2), "the marks beside their table are used"
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
@@ -64,7 +64,7 @@ def test_revision_updates_its_row(store: Store, add: Add, cms: Cms, tmp_path: Pa
     (row,) = cms.rows()
     assert row["title"] == "改过的标题"
     store.set_category(id, "财经", by="editor", now=NOW)
-    assert run(store, tmp_path, target).revised == 1, "a category is a change, too"
+    assert run(store, tmp_path, target).revised == 1, "a changed category is a revision"
     assert cms.rows()[0]["cat_id"] == 1
     assert len(cms.rows()) == 1
 
@@ -86,7 +86,7 @@ def test_withdrawn_row_is_removed_and_can_return(store: Store, add: Add, cms: Cm
     assert run(store, tmp_path, target).withdrawn == 1
     assert cms.rows() == []
     add("a", title="改过的标题")
-    assert run(store, tmp_path, target).done == 0, "it stays away, whatever changes"
+    assert run(store, tmp_path, target).done == 0, "it stays withdrawn after changes"
     store.outbox.ask("cms", [id], "there", now=NOW)
     assert run(store, tmp_path, target).published == 1
     assert cms.rows()[0]["title"] == "改过的标题"
@@ -122,11 +122,11 @@ def test_story_is_published_once(store: Store, add: Add, cms: Cms, tmp_path: Pat
     assert run(store, tmp_path, cms.target()).published == 2
     add("d", text=invented(1, 400), host="third.example", site="早的网", published=NOW - timedelta(hours=9))
     assert store.story(store.articles([add("c", text=invented(2, 400))])[0].story_id) is not None
-    assert run(store, tmp_path, cms.target()).published == 0, "another original is the same story"
+    assert run(store, tmp_path, cms.target()).published == 0, "a new head is the same story"
     assert len(cms.rows()) == 2
     every = cms.target(only="{versions: all}").replace("name: cms", "name: all")
     assert run(store, tmp_path, every).published == 4
-    assert len(cms.rows()) == 4, "rows of the other target have the same keys, and are taken over"
+    assert len(cms.rows()) == 4, "rows of the other target with the same keys are reused"
 
 
 def test_unfolded_head_is_published_separately(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_existing_row_with_our_key_is_updated(store: Store, add: Add, cms: Cms, 
     cms.write(title="旧", body="旧", cat_id=1, created=NOW, made=0, slug=f"article-{id}", hits=5, theirs="x")
     run(store, tmp_path, cms.target())
     (row,) = cms.rows()
-    assert (row["title"], row["theirs"]) == ("标题 a", "x"), "columns that are theirs stay"
+    assert (row["title"], row["theirs"]) == ("标题 a", "x"), "other columns are unchanged"
 
 
 def test_dry_run_shows_statements_and_changes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:

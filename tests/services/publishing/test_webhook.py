@@ -115,9 +115,9 @@ def test_temporary_failure_is_retried_with_the_same_key(store: Store, add: Add, 
     receiver.answers += [(503, {}, b""), (429, {"retry-after": "7200"}, b"")]
     add("a")
     assert run(store, known).put_off == 1
-    assert run(store, known, timedelta(seconds=29)).done == 0, "not before its time"
+    assert run(store, known, timedelta(seconds=29)).done == 0, "not before the delay"
     assert run(store, known, timedelta(seconds=31)).put_off == 1
-    assert run(store, known, timedelta(seconds=7000)).done == 0, "the receiver said when"
+    assert run(store, known, timedelta(seconds=7000)).done == 0, "after the receiver's Retry-After"
     assert run(store, known, timedelta(seconds=7300)).published == 1
     assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == 1
     assert len(receiver.sent) == 3

@@ -54,7 +54,7 @@ def test_new_stories_are_recommended_before_any_view(store: Store, ids: list[str
 def test_neighbours_are_used_before_the_first_fit(store: Store, ids: list[str]) -> None:
     look(store, ids)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
-    assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6, "the sort that r0 looks at"
+    assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6, "the kind of stories that r0 views"
     assert any(one.because for one in found)
 
 
@@ -73,7 +73,7 @@ def test_early_counts_are_refreshed_until_the_first_fit(store: Store, ids: list[
     assert counted == [NOW, NOW + timedelta(minutes=11)]
     fit(store, NOW + timedelta(minutes=12))
     recommender.recommended(None, NOW + timedelta(minutes=30), 5)
-    assert len(counted) == 2, "the fit serves"
+    assert len(counted) == 2, "the fit is used"
 
 
 def test_empty_store_recommends_nothing(store: Store) -> None:
@@ -143,7 +143,7 @@ def test_refresh_does_not_delay_readers(store: Store, ids: list[str], monkeypatc
     recommender = Recommender(store, clock=lambda: clock[0])
     assert len(recommender.recommended(None, NOW, 100)) == 60
     new = add(store, 999, NOW)
-    assert len(recommender.recommended(None, NOW, 100)) == 60, "not a minute has passed"
+    assert len(recommender.recommended(None, NOW, 100)) == 60, "less than a minute has passed"
     going = threading.Event()
     refresh = recommender.refresh
 

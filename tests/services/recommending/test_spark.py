@@ -125,7 +125,7 @@ def test_distributed_fit_equals_local_fit(items: tuple[Item, ...], views: list[V
         assert np.array_equal(one.story, other.story)
         assert np.array_equal(one.value, other.value)
     assert np.array_equal(mine.learnt.popular, its.learnt.popular)
-    assert mine.packed() == its.packed(), "to the last bit"
+    assert mine.packed() == its.packed(), "bit for bit"
     for column in ("starts", "story", "began", "by"):
         assert np.array_equal(getattr(mine.learnt.rows, column), getattr(its.learnt.rows, column))
     _answer_alike(mine, its, {f"r{number:03}": [view for view in views if view.reader == f"r{number:03}"] for number in range(0, 150, 10)})
@@ -167,7 +167,7 @@ def test_spark_fit_equals_local_fit(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     one, many = (best.unpack((tmp_path / name).read_bytes()) for name in ("one", "many"))
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes(), "to the last bit"
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes(), "bit for bit"
     _answer_alike(many, one, {reader: store.readers.history(reader) for reader in readers})
     assert [facts["by"] for _, facts in store.readers.fits()] == ["spark local[2]", "embedded"]
     store.close()

@@ -170,5 +170,5 @@ def test_library_is_trained_and_inspected(tmp_path: Path) -> None:
     strange = page("另一种版式", "甲" * 50).body.replace(b"<div class", b"<section><div class").replace(b"</div>", b"</div></section>")
     waits = {one.by: one for one in readings(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))}
     assert waits["url_tree"].why == "waits-for-sibling"
-    assert sum(1 for _ in library_of(store)[0]) == 1, "trying teaches nothing"
+    assert sum(1 for _ in library_of(store)[0]) == 1, "trying a page does not train the library"
     store.close()
