@@ -51,9 +51,7 @@ def replace_sources(known: Sources, **values: object) -> Sources:
         (None, None, "engine:bing_news", ("metasearch",)),
     ],
 )
-def test_named_spider_topic_or_source_decides(
-    known: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]
-) -> None:
+def test_named_source_decides(known: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]) -> None:
     assert chosen(spider, topic, source, known) == runs
 
 

@@ -1,5 +1,4 @@
-"""``newsportal extract DIR`` with a learning algorithm: learns the pages of sites with several pages first, then extracts in the folder's
-order."""
+"""``newsportal extract DIR`` with a learning algorithm: learns sites with several pages first, then extracts in the folder's order."""
 
 from __future__ import annotations
 

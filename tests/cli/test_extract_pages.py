@@ -30,7 +30,7 @@ def page(number: int, last: int, url: str | None = None) -> Page:
 
 
 @pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extract, "DELAY", 0.0)
 
 
@@ -38,7 +38,7 @@ def numbers(text: str | None) -> list[str]:
     return [line.partition("编号")[2].partition("7的")[0] for line in (text or "").split("\n") if "7的" in line]
 
 
-def from_web(last: int, failing: int = 0) -> Callable[[str], Page]:
+def fetcher(last: int, failing: int = 0) -> Callable[[str], Page]:
     def fetch(url: str) -> Page:
         number = int(url.rpartition("_")[2].removesuffix(".html"))
         if number == failing:
@@ -49,14 +49,14 @@ def from_web(last: int, failing: int = 0) -> Callable[[str], Page]:
 
 
 def test_all_pages_of_a_url() -> None:
-    found = extract.read_all(extractor("best"), from_web(4), page(1, 4), None)
+    found = extract.read_all(extractor("best"), fetcher(4), page(1, 4), None)
     assert numbers(found.text) == ["1", "2", "3", "4"]
     assert found.pages == tuple(map(address, range(1, 5)))
 
 
 @pytest.mark.parametrize("algorithm", ["best", "cevc"])
 def test_failing_page_ends_the_article(algorithm: str) -> None:
-    assert numbers(extract.read_all(extractor(algorithm), from_web(4, failing=3), page(1, 4), None).text) == ["1", "2"]
+    assert numbers(extract.read_all(extractor(algorithm), fetcher(4, failing=3), page(1, 4), None).text) == ["1", "2"]
 
 
 def test_number_of_pages_is_limited() -> None:
@@ -77,7 +77,7 @@ def test_saved_page_lists_its_further_pages() -> None:
 
 def test_first_page_without_article_is_an_error() -> None:
     with pytest.raises(NotApplicable):
-        extract.read_all(extractor("best"), from_web(1), Page(address(1), b"<title>404 not found</title>", datetime.now(UTC)), None)
+        extract.read_all(extractor("best"), fetcher(1), Page(address(1), b"<title>404 not found</title>", datetime.now(UTC)), None)
 
 
 def test_error_status_ends_the_article() -> None:
@@ -129,7 +129,7 @@ def test_harmless_ends_are_not_reported(capsys: pytest.CaptureFixture[str]) -> N
         return page(2, 3) if url == address(2) else Page("https://a.example/", b"<title>front</title>", datetime.now(UTC))
 
     assert numbers(extract.read_all(extractor("best"), fetch, page(1, 3), None).text) == ["1", "2"]
-    extract.read_all(extractor("best"), from_web(4), page(1, 4), None)
+    extract.read_all(extractor("best"), fetcher(4), page(1, 4), None)
     assert capsys.readouterr() == ("", "")
 
 

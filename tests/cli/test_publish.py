@@ -63,7 +63,7 @@ def receiver() -> Iterator[socket.socket]:
         yield listening
 
 
-def said(*words: str) -> Result:
+def run(*words: str) -> Result:
     return CliRunner().invoke(cli.app, list(words))
 
 
@@ -73,47 +73,47 @@ def rows(folder: Path) -> list[tuple[str, int]]:
 
 
 def test_dry_run_and_run(folder: Path, store: Store) -> None:
-    dry = said("publish", "--dry-run")
+    dry = run("publish", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.output.count("INSERT INTO posts") == 2
     assert "2 articles would be written; nothing was" in dry.output
     assert rows(folder) == []
-    told = [json.loads(line) for line in said("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
+    told = [json.loads(line) for line in run("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
     assert [one["target"] for one in told] == ["cms"]
     assert set(told[0]["values"]) == {"title", "body", "slug", "off"}
-    done = said("publish", "--json")
+    done = run("publish", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["published"] == 2
     assert len(rows(folder)) == 2
-    assert json.loads(said("publish", "--json").output)["published"] == 0
+    assert json.loads(run("publish", "--json").output)["published"] == 0
 
 
 def test_unpublish_and_publish_again(folder: Path, store: Store) -> None:
-    said("publish")
-    answer = said("unpublish", "https://news.example/a.html")
+    run("publish")
+    answer = run("unpublish", "https://news.example/a.html")
     assert answer.exit_code == 0, answer.output
     assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 1)]
     id = store.declared_by("news.example/a.html")[0].id
-    again = said("publish", "again", id)
+    again = run("publish", "again", id)
     assert again.exit_code == 0, again.output
     assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 0)]
-    unknown = said("unpublish", "nothing.example/x")
+    unknown = run("unpublish", "nothing.example/x")
     assert isinstance(unknown.exception, NewsportalError)
 
 
 def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> None:
     with closing(sqlite3.connect(folder / "cms.db")) as theirs:
         theirs.execute("CREATE TRIGGER no BEFORE INSERT ON posts WHEN NEW.title LIKE '标题%' BEGIN SELECT RAISE(ABORT, '不要'); END")
-    assert said("publish").exit_code == 0
-    status = said("publish", "status")
+    assert run("publish").exit_code == 0
+    status = run("publish", "status")
     assert "不要" in status.output
     assert "标题 a" in status.output
-    told = [json.loads(line) for line in said("publish", "status", "--json").output.splitlines()]
+    told = [json.loads(line) for line in run("publish", "status", "--json").output.splitlines()]
     assert told[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
     assert [one["state"] for one in told if "state" in one] == ["failed"]
     with closing(sqlite3.connect(folder / "cms.db")) as theirs:
         theirs.execute("DROP TRIGGER no")
-    assert "1 article tried again" in said("publish", "again").output
+    assert "1 article tried again" in run("publish", "again").output
     assert len(rows(folder)) == 2
 
 
@@ -124,9 +124,9 @@ def test_status_of_one_target(folder: Path, store: Store) -> None:
         store.outbox.ask(target, ids, "there", now=now)
         for entry in store.outbox.take(target, "somebody", now=now, seconds=1, limit=9):
             store.outbox.settle(entry, Outcome("failed", "so"), now=now)
-    told = said("publish", "status", "-t", "files", "-n", "2", "--json").output.splitlines()
+    told = run("publish", "status", "-t", "files", "-n", "2", "--json").output.splitlines()
     assert [json.loads(line)["target"] for line in told] == ["files"] * 3
-    assert len(said("publish", "status", "-n", "1", "--json").output.splitlines()) == 3
+    assert len(run("publish", "status", "-n", "1", "--json").output.splitlines()) == 3
 
 
 def test_dry_run_reports_refused_articles_and_continues(folder: Path, store: Store) -> None:
@@ -135,24 +135,24 @@ def test_dry_run_reports_refused_articles_and_continues(folder: Path, store: Sto
     first = min(one.id for one in store.all_articles())
     (folder / "out" / first).symlink_to(folder / "elsewhere")
     (folder / "sources.yaml").write_text('publish: [{name: files, to: "folder:out", file: "{id}/{id}"}]', "utf-8")
-    dry = said("publish", "--dry-run")
+    dry = run("publish", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.output.count("  write ") == dry.output.count("not taken: ") == 1
 
 
 def test_undecodable_name_is_not_an_article(folder: Path, store: Store) -> None:
-    assert isinstance(said("unpublish", "\udcff.x").exception, NewsportalError)
+    assert isinstance(run("unpublish", "\udcff.x").exception, NewsportalError)
 
 
 def test_check_reports_what_to_fix(folder: Path, store: Store) -> None:
-    assert "all is well" in said("publish", "check").output
+    assert "all is well" in run("publish", "check").output
     with closing(sqlite3.connect(folder / "cms.db")) as theirs:
         theirs.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
-    wrong = said("publish", "check", "--json")
+    wrong = run("publish", "check", "--json")
     assert isinstance(wrong.exception, NewsportalError)
     told = json.loads(wrong.output.splitlines()[0])
     assert any("no such column" in one for one in told["problems"])
-    broken = said("publish")
+    broken = run("publish")
     assert isinstance(broken.exception, NewsportalError)
     assert "what is new waits" in str(broken.exception)
 
@@ -163,7 +163,7 @@ def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.
     hook = f"- {{name: hook, to: '{address}', secret: geheim}}\n"
     (folder / "sources.yaml").write_text(f"politeness: {{allow_private: [127.0.0.1/32]}}\n{SOURCES}{hook}", "utf-8")
     before = sorted(folder.rglob("*"))
-    told = [json.loads(line) for line in said("publish", "check", "--json").output.splitlines()]
+    told = [json.loads(line) for line in run("publish", "check", "--json").output.splitlines()]
     assert [(one["target"], one["problems"]) for one in told] == [("cms", []), ("files", []), ("hook", [])]
     cms, files, message = ([(step["what"], step["values"]) for step in one["steps"]] for one in told)
     assert cms[0][0].startswith("INSERT INTO posts")
@@ -172,7 +172,7 @@ def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.
     assert message[0][0] == f"POST {address}"
     assert message[0][1]["article"]["title"] == "一篇样稿 (a sample)"
     assert told[0]["notes"] == []
-    plain = said("publish", "check").output
+    plain = run("publish", "check").output
     assert "cms: all is well\n  an article would be: INSERT INTO posts" in plain
     assert rows(folder) == []
     assert sorted(folder.rglob("*")) == before
@@ -182,7 +182,7 @@ def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.
 
 def test_check_reports_unknown_host_of_a_webhook(folder: Path) -> None:
     (folder / "sources.yaml").write_text("publish:\n- {name: hook, to: 'https://cms.invalid/in', secret: geheim}\n", "utf-8")
-    wrong = said("publish", "check")
+    wrong = run("publish", "check")
     assert isinstance(wrong.exception, NewsportalError)
     assert "cms.invalid is not found" in wrong.output
     assert "mend publish.to" in wrong.output
@@ -190,19 +190,19 @@ def test_check_reports_unknown_host_of_a_webhook(folder: Path) -> None:
 
 def test_unavailable_target_exits_with_status_1_and_is_retried(folder: Path, store: Store) -> None:
     (folder / "cms.db").rename(folder / "away.db")
-    away = said("publish")
+    away = run("publish")
     assert isinstance(away.exception, NewsportalError)
     assert "no such database" in str(away.exception)
     (folder / "away.db").rename(folder / "cms.db")
-    assert said("publish").exit_code == 0
+    assert run("publish").exit_code == 0
     assert len(rows(folder)) == 2
 
 
 def test_targets_are_chosen_by_name(folder: Path, store: Store) -> None:
-    assert said("publish", "-t", "files").exit_code == 0, "a disabled target can be named"
+    assert run("publish", "-t", "files").exit_code == 0, "a disabled target can be named"
     assert len(list((folder / "out").glob("*.md"))) == 2
     assert rows(folder) == []
-    unknown = said("publish", "-t", "fils")
+    unknown = run("publish", "-t", "fils")
     assert unknown.exit_code == 2
     (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    assert "names no place to publish to" in str(said("publish").exception)
+    assert "names no place to publish to" in str(run("publish").exception)

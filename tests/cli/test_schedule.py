@@ -50,7 +50,7 @@ def signals() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def said(sources: Path, *words: str) -> str:
+def run_schedule(sources: Path, *words: str) -> str:
     done = CliRunner().invoke(cli.app, ["schedule", *words, "--sources", str(sources)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -59,18 +59,18 @@ def said(sources: Path, *words: str) -> str:
 
 
 def test_jobs_are_listed_with_their_results(sources: Path) -> None:
-    rows = {row["job"]: row for row in map(json.loads, said(sources, "jobs", "--json").splitlines())}
+    rows = {row["job"]: row for row in map(json.loads, run_schedule(sources, "jobs", "--json").splitlines())}
     assert rows["aaaa1111"]["run"] == "20260305-083000-aaaa1111-rss"
     assert rows["aaaa1111"]["brought"].startswith("2 new stories")
     outcome = rows["aaaa1111"]["outcome"][0]
     assert (outcome["stored"], outcome["reason"], rows["aaaa1111"]["result"]) == (2, "finished", "done")
     assert (rows["aaaa2222"]["state"], rows["aaaa2222"]["result"], rows["aaaa2222"]["outcome"]) == ("ended", "lost", [])
     assert rows["aaaa2222"]["brought"] == "it left no report: its log says why"
-    assert "aaaa1111" in said(sources, "jobs")
+    assert "aaaa1111" in run_schedule(sources, "jobs")
 
 
 def test_log_is_shown_without_control_characters(sources: Path) -> None:
-    shown = said(sources, "log", "aaaa1")
+    shown = run_schedule(sources, "log", "aaaa1")
     assert shown == "title \ufffd]0;owned\ufffd\n\tdone\n"
 
 
@@ -86,7 +86,7 @@ def test_log_is_shown_without_control_characters(sources: Path) -> None:
 )
 def test_invalid_usage_is_reported(sources: Path, words: tuple[str, ...], why: str) -> None:
     with pytest.raises(NewsportalError, match=why):
-        said(sources, *words)
+        run_schedule(sources, *words)
 
 
 @pytest.mark.parametrize("words", [("--local", "--scrapyd", "http://127.0.0.1:6800"), ("--setting", "LOG_LEVEL"), ("--jobs", "0")])
@@ -118,5 +118,5 @@ def test_once_ends_if_no_host_is_reached(tmp_path: Path, monkeypatch: pytest.Mon
         port = taken.getsockname()[1]
         feeds = "".join(f'  - {{name: 甲{host}, url: "http://127.0.0.{host}:{port}/rss"}}\n' for host in (2, 3))
         file.write_text(f"politeness: {{allow_private: [127.0.0.0/8]}}\nfeeds:\n{feeds}", "utf-8")
-        told = [json.loads(line) for line in said(file, "--once", "--every", "0.1", "--json").splitlines()]
+        told = [json.loads(line) for line in run_schedule(file, "--once", "--every", "0.1", "--json").splitlines()]
     assert [event["event"] for event in told] == ["started", "ended"]

@@ -25,7 +25,7 @@ SETTINGS = {
 """The settings of a project that uses the frontier, as in the frontier's README."""
 
 
-class Reading:
+class PageCallbacks:
     """Callbacks of both kinds of spider."""
 
     def parse(self, response: Any, depth: int = 0) -> Iterator[Any]:
@@ -41,7 +41,7 @@ class Reading:
         yield scrapy.Request(f"{failure.request.url}?again", self.parse, dont_filter=True)
 
 
-class Plain(Reading, scrapy.Spider):
+class Plain(PageCallbacks, scrapy.Spider):
     name = "plain"
 
     def __init__(self, url: str) -> None:
@@ -49,7 +49,7 @@ class Plain(Reading, scrapy.Spider):
         self.start_urls = [url]
 
 
-class Fed(Reading, RedisSpider):  # type: ignore[misc]
+class Fed(PageCallbacks, RedisSpider):  # type: ignore[misc]
     name = "fed"
 
 

@@ -42,7 +42,7 @@ def report_of(tmp_path: Path) -> Callable[..., RunReport]:
     return make
 
 
-async def days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
+async def crawl_two_days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
     """Find two links and store one; then end a day while the other is being saved, and find a third link."""
     await report.opened(Plain())
     await report.tracker.filter_new(LINKS[:2], SPIDER, ask)
@@ -57,15 +57,15 @@ async def days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
     await report.closed(Plain(), "shutdown")
 
 
-def kept(report: RunReport) -> list[Run]:
+def saved_runs(report: RunReport) -> list[Run]:
     return sorted(report.tracker.store.runs(limit=100), key=lambda run: run.started)
 
 
 def test_continuous_crawl_reports_day_by_day(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extensions, "SAVE_EVERY", 0.02)
     report = report_of(NEWSPORTAL_STANDING=True)
-    asyncio.run(asyncio.wait_for(days(report, monkeypatch), 600))
-    runs = kept(report)
+    asyncio.run(asyncio.wait_for(crawl_two_days(report, monkeypatch), 600))
+    runs = saved_runs(report)
     assert len(runs) >= 2
     assert [run.reason for run in runs] == ["finished"] * (len(runs) - 1) + ["shutdown"]
     assert sum(run.total.stored for run in runs) == 2
@@ -83,4 +83,4 @@ def test_other_crawls_have_one_report(report_of: Callable[..., RunReport], monke
         await report.closed(Plain(), "finished")
 
     asyncio.run(crawl())
-    assert len(kept(report)) == 1
+    assert len(saved_runs(report)) == 1

@@ -79,7 +79,7 @@ class Crawl:
 
 
 @pytest.fixture(autouse=True)
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_locks, "LINGER", 0.02)
     for name, value in {"TICK": 0.02, "LEAST": 0.005, "GATHER": 0.001, "PAUSES": (0.01,), "CLOSING": 0.1}.items():
         monkeypatch.setattr(module, name, value)

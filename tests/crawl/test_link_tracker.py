@@ -32,7 +32,7 @@ def link(path: str, source: str = A, **more: Any) -> Link:
     return Link(f"https://a.example/{path}", source, title=f"题 {path}", **more)
 
 
-def keep(tracker: LinkTracker, found: Link) -> None:
+def store_article(tracker: LinkTracker, found: Link) -> None:
     """Store the article of a link."""
     article = Article(url=found.url, link=found, fetched=NOW, identity=name_of(found), title=found.title or "", text="正文")
     tracker.store.add(article, now=NOW)
@@ -44,7 +44,7 @@ def row(tracker: LinkTracker, source: str = A) -> SourceReport:
 
 
 def test_every_entry_has_one_outcome(tracker: LinkTracker) -> None:
-    keep(tracker, link("1"))
+    store_article(tracker, link("1"))
     found = filtered(tracker, [link("1"), link("2"), link("3"), link("2?utm_source=x")])
     assert found.fresh == (link("2"), link("3"))
     assert not found.stale
@@ -80,7 +80,7 @@ def test_list_page_is_stale_if_all_links_were_stored_before(tracker: LinkTracker
     tracker.stored_urls.enter([identity("https://a.example/1")])  # as if read from the store at the start
     assert filtered(tracker, [link("1")]).stale
     filtered(tracker, [link("2")])
-    keep(tracker, link("2"))
+    store_article(tracker, link("2"))
     assert not filtered(tracker, [link("1"), link("2")]).stale, "this visit stored the second link itself"
     assert filtered(tracker, []).stale
 
@@ -122,7 +122,7 @@ def test_redirect_target_is_queued_under_its_own_url(tracker: LinkTracker) -> No
     assert request.cb_kwargs["link"] == replace(link("go?1"), url=target)
     assert led("go?2", target) is None, "another link redirected there first"
     assert waiting(tracker.store, A) == ["https://a.example/go?3", target]
-    keep(tracker, link("known"))
+    store_article(tracker, link("known"))
     assert led("go?3", link("known").url) is None
     found = row(tracker)
     assert (found.new, found.repeated, found.known, found.entries) == (1, 1, 1, 3)
@@ -182,7 +182,7 @@ def test_trackers_of_one_process_share_their_filters(tracker: LinkTracker, crawl
     other = tracker_of(crawler_for())
     assert other is not tracker
     assert (other.stored_urls, other.sites) == (tracker.stored_urls, tracker.sites)
-    keep(tracker, link("1"))
+    store_article(tracker, link("1"))
     assert filtered(other, [link("1")]).fresh == ()
     assert row(other).known == 1
 
@@ -289,7 +289,7 @@ def test_leased_links_are_counted_once(tracker: LinkTracker, crawler_for: Callab
     """Whether they were written by another process, an earlier run, or this one."""
     other = tracker_of(crawler_for())
     filtered(other, [link("stored"), link("left")])
-    keep(tracker, link("stored"))
+    store_article(tracker, link("stored"))
     filtered(tracker, [link("ours")])
     taken = [link("stored"), link("left"), link("ours")]
     assert asyncio.run(tracker.count_taken(taken)) == [False, True, True]
@@ -300,7 +300,7 @@ def test_leased_links_are_counted_once(tracker: LinkTracker, crawler_for: Callab
 
 
 def test_stored_threads_and_galleries_are_visited_again(tracker: LinkTracker) -> None:
-    keep(tracker, link("stored"))
+    store_article(tracker, link("stored"))
     assert asyncio.run(tracker.count_taken([link("stored")], settled=False)) == [True]
 
 

@@ -26,11 +26,11 @@ LINK = Link("http://a.example/1", "feed:甲", "标题 \ud800", published=datetim
 LISTED = Listed("http://b.example/t/1", "b.example#1", "主题", replies=3, last=datetime(2024, 5, 1, tzinfo=UTC), sticky=True)
 
 
-class Known:
+class KnownSource:
     """A source as spiders use them."""
 
 
-SOURCE = Known()
+SOURCE = KnownSource()
 
 
 class Reads(Spider):
@@ -53,7 +53,7 @@ def spider() -> Reads:
     return Reads()
 
 
-def there_and_back(request: Request, spider: Spider) -> Request:
+def round_trip(request: Request, spider: Spider) -> Request:
     return request_of(task_of(request, spider), spider)
 
 
@@ -74,7 +74,7 @@ def test_request_round_trip(spider: Reads) -> None:
         flags=["seen"],
         cb_kwargs={"link": LINK, "listed": LISTED, "source": SOURCE, "read": spider.read, "page": 2},
     )
-    found = there_and_back(asked, spider)
+    found = round_trip(asked, spider)
     for name in ("url", "method", "headers", "body", "cookies", "meta", "encoding", "priority", "dont_filter", "flags", "cb_kwargs"):
         assert getattr(found, name) == getattr(asked, name), name
     assert (found.callback, found.errback) == (spider.read, spider.failed)
@@ -82,7 +82,7 @@ def test_request_round_trip(spider: Reads) -> None:
 
 
 def test_form_request_round_trip(spider: Reads) -> None:
-    found = there_and_back(FormRequest("http://a.example/", formdata={"q": "新闻"}, callback=spider.read), spider)
+    found = round_trip(FormRequest("http://a.example/", formdata={"q": "新闻"}, callback=spider.read), spider)
     assert (found.method, found.body) == ("POST", b"q=%E6%96%B0%E9%97%BB")
     assert found.headers[b"Content-Type"] == b"application/x-www-form-urlencoded"
 
@@ -102,7 +102,7 @@ VALUES = st.recursive(
 @given(value=VALUES)
 def test_any_value_round_trips(value: Any) -> None:
     spider = Reads()
-    assert there_and_back(Request("http://a.example/", spider.read, cb_kwargs={"value": value}), spider).cb_kwargs == {"value": value}
+    assert round_trip(Request("http://a.example/", spider.read, cb_kwargs={"value": value}), spider).cb_kwargs == {"value": value}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_any_value_round_trips(value: Any) -> None:
         {"callback": print},
         {"meta": {"item": object()}},
         {"cb_kwargs": {"page": float("nan")}},
-        {"cb_kwargs": {"link": Known()}},
+        {"cb_kwargs": {"link": KnownSource()}},
     ],
 )
 def test_unserialisable_request_is_refused(spider: Reads, how: dict[str, Any]) -> None:

@@ -34,22 +34,22 @@ def site() -> Iterator[NumberedSite]:
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Callable[..., Started]]:
+def start_crawl(tmp_path: Path) -> Iterator[Callable[..., Started]]:
     """Start a crawl in the test's folder; those still running at the end are killed."""
     begun: list[Started] = []
 
-    def begin(url: str, *kind: str, **settings: Any) -> Started:
+    def start_crawl(url: str, *kind: str, **settings: Any) -> Started:
         begun.append(Started(url, json.dumps({**QUICK, **settings}), *kind, script=PROGRAM, cwd=tmp_path))
         return begun[-1]
 
-    yield begin
+    yield start_crawl
     for process in begun:
         if process.poll() is None:
             process.kill()
             process.wait()
 
 
-def end(process: Started) -> tuple[Counter[str], str]:
+def finish_crawl(process: Started) -> tuple[Counter[str], str]:
     """Wait for a crawl that must succeed; return the lines it printed, and its log."""
     said, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, log[-3000:]
@@ -64,65 +64,65 @@ def until(reached: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_every_page_is_read_once_including_local_requests(site: NumberedSite, begin: Any) -> None:
-    said, _ = end(begin(site.url()))
+def test_every_page_is_read_once_including_local_requests(site: NumberedSite, start_crawl: Any) -> None:
+    said, _ = finish_crawl(start_crawl(site.url()))
     assert said == Counter({f"read {site.url(f'/{n}')}": 1 for n in range(PAGES)} | {f"read {site.url('/local')} True": 1})
-    again, _ = end(begin(site.url()))
+    again, _ = finish_crawl(start_crawl(site.url()))
     assert set(again) == {f"read {site.url('/0')}"}, "start URLs are never filtered, their links were seen"
 
 
-def test_repeatedly_killed_crawl_loses_no_page(site: NumberedSite, begin: Any) -> None:
+def test_repeatedly_killed_crawl_loses_no_page(site: NumberedSite, start_crawl: Any) -> None:
     read = 0
     for goal in (20, 70, 120):
         with site.holding(len(site.asked) + goal):
-            crawl = begin(site.url(), DOWNLOAD_DELAY=0.005, DOWNLOAD_TIMEOUT=600)
+            crawl = start_crawl(site.url(), DOWNLOAD_DELAY=0.005, DOWNLOAD_TIMEOUT=600)
             until(lambda goal=goal: len(site.counts()) >= goal)  # type: ignore[misc]
             crawl.kill()
             read += len(crawl.communicate()[0].splitlines())
-    end(begin(site.url()))
+    finish_crawl(start_crawl(site.url()))
     assert read < PAGES
     counts = site.counts()
     assert set(counts) == {f"/{n}" for n in range(PAGES)} | {"/local"}
     assert sum(counts.values()) - len(counts) <= 3 * 32 + 4, "only requests in flight are repeated"
 
 
-def test_errback_requests_and_retries_keep_the_lease(site: NumberedSite, begin: Any) -> None:
+def test_errback_requests_and_retries_keep_the_lease(site: NumberedSite, start_crawl: Any) -> None:
     site.answers |= {"/7": (404, {}), "/8": (503, {})}
-    said, _ = end(begin(site.url()))
+    said, _ = finish_crawl(start_crawl(site.url()))
     assert said[f"failed {site.url('/7')}"] == 1
     assert said[f"read {site.url('/7?again')}"] == said[f"read {site.url('/8')}"] == said[f"read {site.url('/75')}"] == 1
     assert site.counts()["/8"] == 2
 
 
-def test_host_with_retry_after_is_left_alone(site: NumberedSite, begin: Any) -> None:
+def test_host_with_retry_after_is_left_alone(site: NumberedSite, start_crawl: Any) -> None:
     """All its requests wait; a crawl waits for some seconds, but not for a day."""
     site.answers["/0"] = (429, {"Retry-After": "3"})
-    end(begin(site.url(), RETRY_ENABLED=True))
+    finish_crawl(start_crawl(site.url(), RETRY_ENABLED=True))
     moments = [moment for _, _, moment in site.asked]
     assert moments[1] - moments[0] >= 2.9
     site.asked.clear()
     site.answers["/0"] = (429, {"Retry-After": "86000"})
-    end(begin(site.url(), RETRY_ENABLED=True))
+    finish_crawl(start_crawl(site.url(), RETRY_ENABLED=True))
     assert [path for _, path, _ in site.asked] == ["/0"]
 
 
-def test_processes_share_the_pace_of_a_host(site: NumberedSite, begin: Any) -> None:
+def test_processes_share_the_pace_of_a_host(site: NumberedSite, start_crawl: Any) -> None:
     """Without sharing they would take half as long. Load can only make it longer."""
     began = time.monotonic()
-    crawls = [begin(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
+    crawls = [start_crawl(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
     until(lambda: len(site.asked) >= 100)
     for crawl in crawls:
         crawl.terminate()
     for crawl in crawls:
-        end(crawl)
+        finish_crawl(crawl)
     moments = sorted(moment for _, _, moment in site.asked)
     assert all(moment - began >= number * 0.1 for number, moment in enumerate(moments)), moments
 
 
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])
-def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, begin: Any, redis_server: Any, kind: str) -> None:
+def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, start_crawl: Any, redis_server: Any, kind: str) -> None:
     told = {} if kind == "list" else {f"REDIS_START_URLS_AS_{kind.upper()}": True}
-    crawl = begin("-", "fed", REDIS_URL=redis_server.url, NEWSPORTAL_STANDING=True, **told)
+    crawl = start_crawl("-", "fed", REDIS_URL=redis_server.url, NEWSPORTAL_STANDING=True, **told)
     values = [site.url("/150"), json.dumps({"url": site.url("/151"), "meta": {"job": 1}})]
     with redis.Redis(port=redis_server.port) as client:
         until(lambda: bool(client.exists("newsportal:queues")))
@@ -130,21 +130,21 @@ def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, begin: Any, 
         push("fed:start_urls", "no address", *values)
         until(lambda: len(site.asked) == 2 and not client.exists("fed:start_urls"))
     crawl.terminate()
-    said, log = end(crawl)
+    said, log = finish_crawl(crawl)
     assert set(said) == {f"read {site.url('/150')}", f"read {site.url('/151')}"}
     assert "'no address' was pushed as a start URL and is none" in log.replace('b"', "'").replace("b'", "'")
 
 
 @pytest.mark.parametrize("options", [(), ("--appendonly", "yes")], ids=["data lost", "data kept"])
-def test_crawl_survives_a_redis_restart(site: NumberedSite, begin: Any, redis_server: Any, options: tuple[str, ...]) -> None:
+def test_crawl_survives_a_redis_restart(site: NumberedSite, start_crawl: Any, redis_server: Any, options: tuple[str, ...]) -> None:
     redis_server.kill()
     redis_server.start(*options)
     with site.holding(30):
-        crawl = begin(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02, DOWNLOAD_TIMEOUT=600)
+        crawl = start_crawl(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02, DOWNLOAD_TIMEOUT=600)
         until(lambda: len(site.asked) > 30)
         redis_server.kill()
         until(lambda: "does not serve" in crawl.errors)
     redis_server.start(*options)
-    _, log = end(crawl)
+    _, log = finish_crawl(crawl)
     assert set(site.counts()) == {f"/{n}" for n in range(PAGES)} | {"/local"}
     assert "serves again" in log

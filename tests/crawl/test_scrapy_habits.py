@@ -34,7 +34,7 @@ class Mark:
 
 
 @pytest.fixture(scope="module")
-def others() -> Iterator[dict[str, Any]]:
+def other_sites() -> Iterator[dict[str, Any]]:
     """Entries of sources.yaml for a made-up forum, its list of threads and a made-up gallery site, and their hosts."""
     from madeup.forums import MadeUpForums
     from madeup.photos import MadeUpPhotos
@@ -48,13 +48,13 @@ def others() -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def folder(web: MadeUpWeb, others: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(web: MadeUpWeb, other_sites: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new project: ``newsportal source init``, then sources on loopback instead of the template's."""
     web.reset()
     folder = tmp_path_factory.mktemp("项目")
     assert run("source", "init", cwd=folder).returncode == 0
-    text = web.sources(folder / "sources.yaml").read_text("utf-8") + others["entries"]
-    (folder / "sources.yaml").write_text(text.replace("allow_private: [", f"allow_private: [{', '.join(others['hosts'])}, "), "utf-8")
+    text = web.sources(folder / "sources.yaml").read_text("utf-8") + other_sites["entries"]
+    (folder / "sources.yaml").write_text(text.replace("allow_private: [", f"allow_private: [{', '.join(other_sites['hosts'])}, "), "utf-8")
     (folder / "mine.py").write_text(PIPELINE, "utf-8")
     (folder / "邮件").mkdir()
     (folder / "邮件" / "1.eml").write_bytes("Subject: 本周通讯\n\n这封邮件里只有一句话。".encode())
@@ -84,7 +84,7 @@ def exported(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def settled(folder: Path, exported: list[dict[str, Any]]) -> CompletedProcess[str]:
+def customised(folder: Path, exported: list[dict[str, Any]]) -> CompletedProcess[str]:
     """A crawl with settings that Scrapy users know."""
     settings = {
         "FEEDS": json.dumps({"feed.csv": {"format": "csv"}}),
@@ -124,7 +124,7 @@ def test_output_has_every_stored_article_with_its_fields(web: MadeUpWeb, folder:
     assert "\\u" not in (folder / "out.jsonl").read_text("utf-8")
 
 
-def test_configured_feeds_and_pipelines_are_used(folder: Path, settled: Any) -> None:
+def test_configured_feeds_and_pipelines_are_used(folder: Path, customised: Any) -> None:
     with (folder / "feed.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) > 5
@@ -133,11 +133,11 @@ def test_configured_feeds_and_pipelines_are_used(folder: Path, settled: Any) -> 
     assert {row["url"] for row in rows} <= stored(folder)
 
 
-def test_log_shows_telnet_stats_and_ignored_jobdir(settled: CompletedProcess[str]) -> None:
-    assert settled.returncode == 0
-    assert "Telnet console listening on 127.0.0.1" in settled.stderr
-    assert "'finish_reason': 'finished'" in settled.stderr
-    assert "JOBDIR keeps no requests: they wait in the store" in settled.stderr
+def test_log_shows_telnet_stats_and_ignored_jobdir(customised: CompletedProcess[str]) -> None:
+    assert customised.returncode == 0
+    assert "Telnet console listening on 127.0.0.1" in customised.stderr
+    assert "'finish_reason': 'finished'" in customised.stderr
+    assert "JOBDIR keeps no requests: they wait in the store" in customised.stderr
 
 
 def test_unknown_argument_error_suggests_a_name(folder: Path) -> None:

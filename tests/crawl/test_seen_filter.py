@@ -36,7 +36,7 @@ def put(store: Store, *names: str) -> None:
         store.add(Article(url=link.url, link=link, fetched=NOW, identity=name, title=f"题 {name}", text=f"正文 {name}"), now=NOW)
 
 
-class Asked:
+class RecordingStore:
     """A store that records the positions from which its identities are read."""
 
     def __init__(self, store: Store) -> None:
@@ -57,7 +57,7 @@ class TestLocal:
         LocalFilter(store, file).keep()
         put(store, "a.example/3")
         store.add_aliases(["m.a.example/3"], "a.example/3")
-        asked: Any = Asked(store)
+        asked: Any = RecordingStore(store)
         again = LocalFilter(asked, file)
         known = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
         assert again.perhaps([*known, "a.example/4"]) == known
@@ -136,7 +136,7 @@ class TestShared:
     def test_shared_filter_is_filled_once(self, store: Store, connect: Callable[..., RedisFilter]) -> None:
         put(store, "a.example/1", "a.example/2")
         first = connect()
-        asked: Any = Asked(store)
+        asked: Any = RecordingStore(store)
         second = connect(asked)
         assert asked.since == [2], "earlier identities are not read again"
         put(store, "a.example/3")

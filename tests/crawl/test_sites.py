@@ -41,7 +41,7 @@ def test_url_without_site_is_ignored(store: Store) -> None:
     assert crawl(store, "about:blank") == [frozenset()]
 
 
-class Away:
+class UnavailableStore:
     """A store that is unavailable or returns invalid lines."""
 
     def __init__(self, lines: Mapping[str, bytes] | None = None) -> None:
@@ -58,14 +58,14 @@ class Away:
 
 @pytest.mark.parametrize("lines", [None, {"https://a.example/1": b"123"}])
 def test_unavailable_store_or_invalid_lines_are_not_an_error(lines: Mapping[str, bytes] | None, caplog: pytest.LogCaptureFixture) -> None:
-    assert crawl(Away(lines), "https://a.example/x100") == [frozenset()]  # type: ignore[arg-type]
+    assert crawl(UnavailableStore(lines), "https://a.example/x100") == [frozenset()]  # type: ignore[arg-type]
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
 
 
 def test_unreadable_lines_are_not_overwritten(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     crawl(store, "https://a.example/x100", "https://a.example/x200")
     with monkeypatch.context() as away:
-        away.setattr(type(store), "site_lines", Away().site_lines)
+        away.setattr(type(store), "site_lines", UnavailableStore().site_lines)
         crawl(store, "https://a.example/x300")
     assert list(store.site_lines("a.example")) == ["https://a.example/x100", "https://a.example/x200"]
 

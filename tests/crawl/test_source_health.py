@@ -93,7 +93,7 @@ def test_redirects_in_scrapy_meta_are_recorded(tracker: LinkTracker) -> None:
     assert tracker.visit_counts.taken(utcnow()) == []
 
 
-async def visited(tracker: LinkTracker, *failed: tuple[str, str]) -> None:
+async def run_visits(tracker: LinkTracker, *failed: tuple[str, str]) -> None:
     """Visit A and B with the given failures of list pages, saving counts after each failure and at the end."""
 
     async def over(source: str) -> None:
@@ -118,14 +118,14 @@ def failures(tracker: LinkTracker) -> list[tuple[int, int]]:
 
 
 def test_visits_without_network_are_not_failures(tracker: LinkTracker) -> None:
-    asyncio.run(visited(tracker, (A, "dns"), (A, "dns"), (B, "robots-unreachable")))
+    asyncio.run(run_visits(tracker, (A, "dns"), (A, "dns"), (B, "robots-unreachable")))
     assert failures(tracker) == [(0, 0), (0, 0)]
     assert tracker.store.visits.of(A) == []
     assert tracker.store.source_state(A).last_run is None  # it stays due
 
 
 def test_single_unreachable_host_is_a_failure(tracker: LinkTracker) -> None:
-    asyncio.run(visited(tracker, (A, "dns"), (B, "http-404")))
+    asyncio.run(run_visits(tracker, (A, "dns"), (B, "http-404")))
     assert failures(tracker) == [(1, 1), (1, 1)]
 
 

@@ -122,7 +122,7 @@ def _program(call: ast.Call) -> str:
     )
 
 
-def _strays(source: str, name: str) -> Iterator[str]:
+def _misplaced_drivers(source: str, name: str) -> Iterator[str]:
     """Yield imports of drivers outside their folders."""
     for node in ast.walk(ast.parse(source)):
         for imported in _imported(node):
@@ -184,7 +184,7 @@ def test_pipe_modules_take_no_address(name: str) -> None:
 
 
 def test_drivers_are_used_in_their_folders_only() -> None:
-    found = {_name(path): list(_strays(path.read_text("utf-8"), _name(path))) for path in _files()}
+    found = {_name(path): list(_misplaced_drivers(path.read_text("utf-8"), _name(path))) for path in _files()}
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
@@ -192,8 +192,8 @@ def test_drivers_are_used_in_their_folders_only() -> None:
     "source", ["import redis", "from redis.asyncio import Redis", "import subprocess", "from multiprocessing import Process"]
 )
 def test_check_finds_drivers_elsewhere(source: str) -> None:
-    assert list(_strays(source, "portal/reading/front_page.py"))
-    assert list(_strays("import redis", "crawl/queues/redis_queue.py")) == []
+    assert list(_misplaced_drivers(source, "portal/reading/front_page.py"))
+    assert list(_misplaced_drivers("import redis", "crawl/queues/redis_queue.py")) == []
 
 
 def test_network_modules_use_checked_connections_only() -> None:

@@ -378,7 +378,7 @@ def test_frozen_browser_is_killed(render: Render, site: Any, response: Any, monk
     assert found.errors[site.url("/")].reason == "render-timeout"
     assert site.paths().count("/stop.js") == 1
     assert stopped
-    assert _gone(stopped)
+    assert _ended(stopped)
     assert "好" in found.pages[site.url("/after")].text
 
 
@@ -409,7 +409,7 @@ print("modules", sorted(name for name in sys.modules if "playwright" in name)[:1
 
 
 @pytest.fixture
-def crawling(site: Any) -> Iterator[Callable[[str], Started]]:
+def start_crawl(site: Any) -> Iterator[Callable[[str], Started]]:
     """Function that crawls a rendered page in a separate process and process group."""
     with ExitStack() as started:
         yield lambda path: started.enter_context(Started(str(site.port), site.url(path), script=CRAWLING, piped=True))
@@ -434,7 +434,7 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def _browsing(process: Started, site: Any) -> list[int]:
+def _browsers(process: Started, site: Any) -> list[int]:
     """Return the processes started by a crawl once its page hangs in the browser."""
     until = time.monotonic() + 600
     while time.monotonic() < until:
@@ -446,7 +446,7 @@ def _browsing(process: Started, site: Any) -> list[int]:
     raise TimeoutError("no page in the browser")
 
 
-def _gone(pids: list[int]) -> bool:
+def _ended(pids: list[int]) -> bool:
     until = time.monotonic() + 600
     while _alive(pids) and time.monotonic() < until:
         time.sleep(0.1)
@@ -456,12 +456,12 @@ def _gone(pids: list[int]) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
 @pytest.mark.parametrize("group", [False, True], ids=["crawl process only", "process group"])
 def test_ended_crawl_leaves_no_browser(
-    crawling: Callable[[str], Started], site: Any, response: Any, number: signal.Signals, group: bool
+    start_crawl: Callable[[str], Started], site: Any, response: Any, number: signal.Signals, group: bool
 ) -> None:
     site.routes["/in"] = response(b"", content_type="text/javascript")
     site.routes["/"] = html("<script src=/in></script><script>setTimeout(() => { while (true); }, 200)</script>")
-    process = crawling("/")
-    pids = _browsing(process, site)
+    process = start_crawl("/")
+    pids = _browsers(process, site)
     time.sleep(0.5)
     assert len(pids) > 3
     (os.killpg if group else os.kill)(process.pid, number)
@@ -470,18 +470,18 @@ def test_ended_crawl_leaves_no_browser(
         with suppress(ProcessLookupError):  # it has ended
             (os.killpg if group else os.kill)(process.pid, number)  # at the second signal Scrapy does not wait for the page
     process.wait(600)
-    assert _gone(pids), [Path(f"/proc/{pid}/cmdline").read_bytes()[:200] for pid in _alive(pids)]
+    assert _ended(pids), [Path(f"/proc/{pid}/cmdline").read_bytes()[:200] for pid in _alive(pids)]
 
 
-def test_finished_crawl_leaves_no_browser_and_starts_none_needlessly(crawling: Callable[[str], Started], site: Any, response: Any) -> None:
+def test_finished_crawl_leaves_no_browser(start_crawl: Callable[[str], Started], site: Any, response: Any) -> None:
     numbers = count()
     site.routes["/in"] = lambda seen: (next(numbers), time.sleep(2), response(b""))[2]
     site.routes["/"] = html("<script src=/in></script>")
-    process = crawling("/")
-    pids = _browsing(process, site)
+    process = start_crawl("/")
+    pids = _browsers(process, site)
     said, _ = process.communicate(timeout=600)
     assert f"page {site.url('/')}" in said
-    assert _gone(pids)
+    assert _ended(pids)
     site.routes["/feed"] = response(b"<rss/>", content_type="application/rss+xml")
     command = [sys.executable, "-c", CRAWLING, str(site.port), site.url("/feed")]  # without any previous imports
     said = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout

@@ -16,7 +16,7 @@ from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import filled, hard_lives
-from emptied import Emptied
+from emptied import EmptiedStores
 
 FILES: dict[str, Callable[[Path], str]] = {
     "sqlite-file": lambda folder: f"sqlite:///{folder}/新闻 库/news portal.db",
@@ -46,10 +46,10 @@ def store_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def emptied_stores(servers: Servers) -> Iterator[Emptied]:
+def emptied_stores(servers: Servers) -> Iterator[EmptiedStores]:
     """One store in each SQL server, emptied for each test."""
     with ExitStack() as stack:
-        yield Emptied(servers, stack)
+        yield EmptiedStores(servers, stack)
 
 
 @pytest.fixture(params=STORES_UNDER_TEST)

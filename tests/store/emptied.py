@@ -17,7 +17,7 @@ ON_MARIADB = "SET foreign_key_checks = 0", "ALTER TABLE {} AUTO_INCREMENT = 1"
 
 
 @dataclass
-class Emptied:
+class EmptiedStores:
     """URIs of the stores of this process by server; dropped at the end with the databases of ``stack``."""
 
     servers: Servers

@@ -35,9 +35,9 @@ def fill(store: Store) -> None:
     """Add rows to every table."""
     _articles(store)
     _threads_and_galleries(store)
-    _learnt(store)
+    _corpora(store)
     _events(store)
-    _memory(store)
+    _crawl_state(store)
 
 
 def _articles(store: Store) -> None:
@@ -91,7 +91,7 @@ def _events(store: Store) -> None:
     store.events.edit(Edit("rename", "event", LATER, "林编辑", title=(None, NASTY)), {})
 
 
-def _learnt(store: Store) -> None:
+def _corpora(store: Store) -> None:
     documents = [
         NewDocument("体育", "正文一", "题一", "n1"),
         NewDocument("财经", "正文二", "题二"),
@@ -105,7 +105,7 @@ def _learnt(store: Store) -> None:
     store.corpora.activate("categories", version, now=LATER)
 
 
-def _memory(store: Store) -> None:
+def _crawl_state(store: Store) -> None:
     store.save_run(Run("run-1", NOW, LATER))
     store.save_source_state(SourceState("feed:快讯", unfinished=NOW))
     store.save_site_lines({"青河网": {"https://qinghe.example/1": b"\x00\x01\xfe"}}, now=NOW, most=10)

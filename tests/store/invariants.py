@@ -6,7 +6,7 @@ from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
 
-def consistent(store: Store) -> None:
+def assert_consistent(store: Store) -> None:
     """Assert that the counts and lists of every story match its articles, which must have the topic 旅游. Closes the store."""
     by_story: dict[str, set[str]] = {}
     for found in store.all_articles():

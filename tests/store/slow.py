@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 PIECE = 1 << 16
 
 
-class SlowWay:
+class SlowRelay:
     """Relay from 127.0.0.1:``port`` to ``target``: every chunk is delayed by ``delay`` seconds, and held while ``hung``."""
 
     def __init__(self, target: int, delay: float) -> None:
@@ -59,9 +59,9 @@ class SlowWay:
 
 
 @contextmanager
-def slow_way(target: int, delay: float) -> Iterator[SlowWay]:
-    way = SlowWay(target, delay)
+def slow_relay(target: int, delay: float) -> Iterator[SlowRelay]:
+    relay = SlowRelay(target, delay)
     try:
-        yield way
+        yield relay
     finally:
-        way.close()
+        relay.close()

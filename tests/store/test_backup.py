@@ -37,7 +37,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module", params=["tar.zst", "zip"])
-def made(request: pytest.FixtureRequest, source: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def backup_file(request: pytest.FixtureRequest, source: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of it, for reading only."""
     path = tmp_path_factory.mktemp("backups") / f"备份 一.{request.param}"
     back_up(source, path, sources=YAML, now=NOW)
@@ -51,8 +51,8 @@ def empty(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def test_restored_store_equals_the_source(made: Path, source: Store, empty: Store) -> None:
-    _is_restored(made, source, empty)
+def test_restored_store_equals_the_source(backup_file: Path, source: Store, empty: Store) -> None:
+    _is_restored(backup_file, source, empty)
 
 
 def test_backup_is_restored_to_any_store(source: Store, store: Store, tmp_path: Path) -> None:
@@ -61,23 +61,23 @@ def test_backup_is_restored_to_any_store(source: Store, store: Store, tmp_path: 
     _is_restored(tmp_path / "backups" / "b.zip", source, store)
 
 
-def _is_restored(made: Path, source: Store, store: Store) -> None:
-    manifest = checked(made)
+def _is_restored(backup_file: Path, source: Store, store: Store) -> None:
+    manifest = checked(backup_file)
     assert manifest.sources == YAML
     assert manifest.last_change == source.last_seq()
-    done = restore(made, store, manifest=manifest)
+    done = restore(backup_file, store, manifest=manifest)
     assert done.left_out == 0
     assert sums(store) == sums(source)
     before = store.last_seq()
     store.add(article("new"), now=NOW)
     assert store.last_seq() == before + 1
-    assert [path.name for path in made.parent.iterdir()] == [made.name]
+    assert [path.name for path in backup_file.parent.iterdir()] == [backup_file.name]
 
 
-def test_nonempty_store_is_left_alone(made: Path, empty: Store) -> None:
+def test_nonempty_store_is_left_alone(backup_file: Path, empty: Store) -> None:
     empty.add(article("mine"), now=NOW)
     with pytest.raises(BackupError, match="not empty"):
-        restore(made, empty, manifest=checked(made))
+        restore(backup_file, empty, manifest=checked(backup_file))
     assert empty.tally().articles == 1
 
 
@@ -89,7 +89,7 @@ def test_tables_in_several_pieces_are_joined(source: Store, empty: Store, tmp_pa
     assert sums(empty) == sums(source)
 
 
-def test_failed_restore_leaves_store_empty(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_restore_leaves_store_empty(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     plain, left = empty.records.write, [9]
 
     def write(form: Any, rows: Any) -> int:
@@ -100,11 +100,11 @@ def test_failed_restore_leaves_store_empty(made: Path, empty: Store, monkeypatch
 
     monkeypatch.setattr(empty.records, "write", write)
     with pytest.raises(StoreUnavailable):
-        restore(made, empty, manifest=checked(made))
+        restore(backup_file, empty, manifest=checked(backup_file))
     assert is_empty(empty.records)
 
 
-def test_rows_written_by_others_during_restore_are_kept(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_written_by_others_during_restore_are_kept(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     plain, theirs = empty.records.finish, []
 
     def finish() -> None:
@@ -113,23 +113,23 @@ def test_rows_written_by_others_during_restore_are_kept(made: Path, empty: Store
 
     monkeypatch.setattr(empty.records, "finish", finish)
     with pytest.raises(BackupError, match="somebody else writes to this store"):
-        restore(made, empty, manifest=checked(made))
+        restore(backup_file, empty, manifest=checked(backup_file))
     assert empty.article(theirs[0])
 
 
-def test_error_if_failed_restore_cannot_be_undone(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_if_failed_restore_cannot_be_undone(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any) -> int:
         raise StoreUnavailable("the server is away")
 
     monkeypatch.setattr(empty.records, "finish", away)
     monkeypatch.setattr(empty.records, "delete", away)
     with pytest.raises(BackupError, match=r"could not be deleted again .*away.*; delete that store by hand"):
-        restore(made, empty, manifest=checked(made))
+        restore(backup_file, empty, manifest=checked(backup_file))
 
 
-def test_backup_file_is_private(made: Path) -> None:
+def test_backup_file_is_private(backup_file: Path) -> None:
     """Store URIs in sources.yaml contain passwords."""
-    assert made.stat().st_mode & 0o777 == 0o600
+    assert backup_file.stat().st_mode & 0o777 == 0o600
 
 
 def test_failed_backup_leaves_the_previous_one(source: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,23 +153,23 @@ def test_unknown_ending_and_unwritable_path_are_refused(source: Store, tmp_path:
         back_up(source, tmp_path / "file" / "b.zip", sources=None, now=NOW)
 
 
-def test_truncated_backup_is_refused(made: Path, tmp_path: Path) -> None:
-    whole = made.read_bytes()
+def test_truncated_backup_is_refused(backup_file: Path, tmp_path: Path) -> None:
+    whole = backup_file.read_bytes()
     for share in (0, 4, len(whole) // 3, len(whole) // 2, len(whole) - 30):
-        (tmp_path / made.name).write_bytes(whole[:share])
+        (tmp_path / backup_file.name).write_bytes(whole[:share])
         with pytest.raises(BackupError):
-            checked(tmp_path / made.name)
+            checked(tmp_path / backup_file.name)
 
 
-def test_changed_byte_is_refused_or_harmless(made: Path, tmp_path: Path) -> None:
-    whole = bytearray(made.read_bytes())
-    manifest = checked(made)
+def test_changed_byte_is_refused_or_harmless(backup_file: Path, tmp_path: Path) -> None:
+    whole = bytearray(backup_file.read_bytes())
+    manifest = checked(backup_file)
     for place in range(5, len(whole), len(whole) // 100):
         changed = bytearray(whole)
         changed[place] ^= 0x5A
-        (tmp_path / made.name).write_bytes(changed)
+        (tmp_path / backup_file.name).write_bytes(changed)
         try:
-            assert checked(tmp_path / made.name) == manifest  # a byte without meaning: a time in a zip header
+            assert checked(tmp_path / backup_file.name) == manifest  # a byte without meaning: a time in a zip header
         except BackupError:
             pass
 
@@ -182,18 +182,18 @@ def test_missing_file_is_reported(tmp_path: Path) -> None:
 # Malicious backups
 
 
-def parts(made: Path) -> dict[str, bytes]:
-    return dict(container.files(made))
+def parts(backup_file: Path) -> dict[str, bytes]:
+    return dict(container.files(backup_file))
 
 
-def built(path: Path, files: dict[str, bytes]) -> Path:
+def build(path: Path, files: dict[str, bytes]) -> Path:
     with path.open("wb") as file, container.writing(path, file) as put:
         for name, content in files.items():
             put(name, content)
     return path
 
 
-def told(files: dict[str, bytes], change: Callable[[dict[str, Any]], object] = lambda manifest: None) -> dict[str, bytes]:
+def with_manifest(files: dict[str, bytes], change: Callable[[dict[str, Any]], object] = lambda manifest: None) -> dict[str, bytes]:
     """Return ``files`` with a valid manifest, modified by ``change``."""
     manifest = json.loads(files["manifest.json"])
     others = {name: content for name, content in files.items() if name != "manifest.json"}
@@ -210,13 +210,13 @@ NEWER: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("what", NEWER)
-def test_backup_of_later_version_is_refused(made: Path, tmp_path: Path, what: str) -> None:
+def test_backup_of_later_version_is_refused(backup_file: Path, tmp_path: Path, what: str) -> None:
     with pytest.raises(BackupError, match=f"later newsportal.*{what}"):
-        checked(built(tmp_path / made.name, told(parts(made), NEWER[what])))
+        checked(build(tmp_path / backup_file.name, with_manifest(parts(backup_file), NEWER[what])))
 
 
-def test_backup_of_earlier_version_may_lack_columns_and_tables(made: Path, source: Store, empty: Store, tmp_path: Path) -> None:
-    files = parts(made)
+def test_backup_of_earlier_version_may_lack_columns_and_tables(backup_file: Path, source: Store, empty: Store, tmp_path: Path) -> None:
+    files = parts(backup_file)
     rows = [json.loads(line) for line in files["records/articles/000000.jsonl"].splitlines()]
     for row in rows:
         del row["category_reason"]
@@ -228,31 +228,31 @@ def test_backup_of_earlier_version_may_lack_columns_and_tables(made: Path, sourc
         manifest["tables"]["articles"]["digest"] = "of other columns"
         del manifest["tables"]["visits"]
 
-    path = built(tmp_path / made.name, told(files, older))
+    path = build(tmp_path / backup_file.name, with_manifest(files, older))
     restore(path, empty, manifest=checked(path))
     assert empty.tally() == source.tally()
     assert empty.visits.of("feed:快讯") == []
 
 
-def test_invalid_rows_are_refused_with_their_line(made: Path, tmp_path: Path) -> None:
+def test_invalid_rows_are_refused_with_their_line(backup_file: Path, tmp_path: Path) -> None:
     for bad in (b"[]", b"{", b"[" * 100_000, b'{"id": "x"}', b"\xff", b'{"id":"r\\u0000","started":1,"report":{}}', b"NaN"):
-        files = parts(made) | {"records/runs/000000.jsonl": bad + b"\n"}
+        files = parts(backup_file) | {"records/runs/000000.jsonl": bad + b"\n"}
         with pytest.raises(BackupError, match=r"records/runs/000000\.jsonl, line 1"):
-            checked(built(tmp_path / made.name, told(files)))
+            checked(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
-def test_rows_of_millions_of_values_are_refused_early(made: Path, tmp_path: Path) -> None:
+def test_rows_of_millions_of_values_are_refused_early(backup_file: Path, tmp_path: Path) -> None:
     """Four megabytes of such rows take eighty in memory, and a backup of 300 kB may hold 250 megabytes of them."""
-    files = parts(made) | {"records/runs/000000.jsonl": b'{"id":"r","started":1,"report":[' + b"[]," * 1_400_000 + b"0]}"}
+    files = parts(backup_file) | {"records/runs/000000.jsonl": b'{"id":"r","started":1,"report":[' + b"[]," * 1_400_000 + b"0]}"}
     with pytest.raises(BackupError, match=r"line 1: more values than a row has"):
-        checked(built(tmp_path / made.name, told(files)))
+        checked(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
-def test_text_may_contain_many_commas(made: Path, tmp_path: Path) -> None:
+def test_text_may_contain_many_commas(backup_file: Path, tmp_path: Path) -> None:
     row = {"id": "r", "started": 1, "report": '\\",' * 400_000}
-    files = parts(made) | {"records/runs/000000.jsonl": json.dumps(row).encode()}
+    files = parts(backup_file) | {"records/runs/000000.jsonl": json.dumps(row).encode()}
     with pytest.raises(BackupError, match="the rows of runs are not those"):  # the row is read and counted
-        checked(built(tmp_path / made.name, told(files)))
+        checked(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
 WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -265,34 +265,34 @@ WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_incomplete_manifest_is_refused(made: Path, tmp_path: Path, what: str) -> None:
-    files = told(parts(made))
+def test_incomplete_manifest_is_refused(backup_file: Path, tmp_path: Path, what: str) -> None:
+    files = with_manifest(parts(backup_file))
     manifest = json.loads(files["manifest.json"])
     WRONG[what](manifest)
     with pytest.raises(BackupError, match="its manifest is none"):
-        checked(built(tmp_path / made.name, files | {"manifest.json": json.dumps(manifest).encode()}))
+        checked(build(tmp_path / backup_file.name, files | {"manifest.json": json.dumps(manifest).encode()}))
 
 
-def test_wrong_number_of_rows_is_refused(made: Path, tmp_path: Path) -> None:
-    files = parts(made)
+def test_wrong_number_of_rows_is_refused(backup_file: Path, tmp_path: Path) -> None:
+    files = parts(backup_file)
     for content in (b"", files["records/runs/000000.jsonl"] + b'{"id":"more","started":1,"report":{}}\n'):
         with pytest.raises(BackupError, match="rows of runs"):
-            checked(built(tmp_path / made.name, told(files | {"records/runs/000000.jsonl": content})))
+            checked(build(tmp_path / backup_file.name, with_manifest(files | {"records/runs/000000.jsonl": content})))
 
 
 @pytest.mark.parametrize(
     "manifest", [b"", b"[]", b"{}", b"[" * 100_000, b'{"format": "other", "version": 1}', b'{"format": "newsportal-backup"}']
 )
-def test_malformed_manifest_is_refused(made: Path, tmp_path: Path, manifest: bytes) -> None:
+def test_malformed_manifest_is_refused(backup_file: Path, tmp_path: Path, manifest: bytes) -> None:
     with pytest.raises(BackupError, match="manifest"):
-        checked(built(tmp_path / made.name, parts(made) | {"manifest.json": manifest}))
+        checked(build(tmp_path / backup_file.name, parts(backup_file) | {"manifest.json": manifest}))
 
 
-def test_missing_manifest_is_refused(made: Path, tmp_path: Path) -> None:
-    files = parts(made)
+def test_missing_manifest_is_refused(backup_file: Path, tmp_path: Path) -> None:
+    files = parts(backup_file)
     del files["manifest.json"]
     with pytest.raises(BackupError, match="no manifest"):
-        checked(built(tmp_path / made.name, files))
+        checked(build(tmp_path / backup_file.name, files))
 
 
 @pytest.mark.parametrize(
@@ -308,12 +308,12 @@ def test_missing_manifest_is_refused(made: Path, tmp_path: Path) -> None:
         "a\n",
     ],
 )
-def test_unsafe_file_names_are_refused(made: Path, tmp_path: Path, name: str) -> None:
+def test_unsafe_file_names_are_refused(backup_file: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(BackupError, match="which no backup does"):
-        checked(built(tmp_path / made.name, parts(made) | {name: b"x"}))
+        checked(build(tmp_path / backup_file.name, parts(backup_file) | {name: b"x"}))
 
 
-def test_links_and_special_files_are_refused(made: Path, tmp_path: Path) -> None:
+def test_links_and_special_files_are_refused(backup_file: Path, tmp_path: Path) -> None:
     for kind in (
         tarfile.SYMTYPE,
         tarfile.LNKTYPE,
@@ -351,7 +351,7 @@ def test_decompression_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(container, "UNPACKED", 10)
     for name in ("bomb.zip", "bomb.tar.zst"):
         with pytest.raises(BackupError, match="more than a backup of this size"):
-            checked(built(tmp_path / name, {"records/runs/000000.jsonl": bytes(1_000_000)}))
+            checked(build(tmp_path / name, {"records/runs/000000.jsonl": bytes(1_000_000)}))
 
 
 def test_false_sizes_allocate_no_memory(tmp_path: Path) -> None:
@@ -366,17 +366,17 @@ def test_false_sizes_allocate_no_memory(tmp_path: Path) -> None:
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "MOST", 3)
-    path = built(tmp_path / "b.zip", {f"records/runs/{number:06d}.jsonl": b"" for number in range(5)})
+    path = build(tmp_path / "b.zip", {f"records/runs/{number:06d}.jsonl": b"" for number in range(5)})
     with pytest.raises(BackupError, match="more than a backup"):
         checked(path)
 
 
-def test_backups_of_one_state_are_identical(made: Path, source: Store, tmp_path: Path) -> None:
+def test_backups_of_one_state_are_identical(backup_file: Path, source: Store, tmp_path: Path) -> None:
     """Rows are ordered by their keys, so backups of one state can be compared."""
-    shutil.copy(made, tmp_path / made.name)
-    back_up(source, tmp_path / f"again-{made.name}", sources=YAML, now=NOW)
-    assert parts(tmp_path / f"again-{made.name}") == parts(tmp_path / made.name)
+    shutil.copy(backup_file, tmp_path / backup_file.name)
+    back_up(source, tmp_path / f"again-{backup_file.name}", sources=YAML, now=NOW)
+    assert parts(tmp_path / f"again-{backup_file.name}") == parts(tmp_path / backup_file.name)
 
 
-def test_every_table_is_saved(made: Path) -> None:
-    assert set(checked(made).tables) == set(BY_NAME)
+def test_every_table_is_saved(backup_file: Path) -> None:
+    assert set(checked(backup_file).tables) == set(BY_NAME)

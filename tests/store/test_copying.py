@@ -98,7 +98,7 @@ def test_copy_is_equal_and_can_be_updated(source: Store, store: Store) -> None:
     assert sums(store) == sums(source)
 
 
-class Breaks:
+class FailingRecords:
     """Records of a store that becomes unavailable after ``writes`` writes."""
 
     def __init__(self, store: Store, writes: int) -> None:
@@ -118,7 +118,7 @@ class Breaks:
 @pytest.mark.parametrize("writes", [0, 1, 7, 15, 30])
 def test_interrupted_copy_resumes(source: Store, target: Store, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(target, "records", Breaks(target, writes))
+        patched.setattr(target, "records", FailingRecords(target, writes))
         with pytest.raises(StoreUnavailable):
             copy(source, target)
     assert copy(source, target, again=True).equal
@@ -158,7 +158,7 @@ def test_constantly_changing_source_is_reported(source: Store, target: Store) ->
 def test_difference_is_detected(source: Store, target: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = target.records
 
-    class Careless(Breaks):
+    class Careless(FailingRecords):
         def write(self, form: Form, rows: Sequence[Record]) -> int:
             kept = [row for row in rows if row.get("topic") != "旅游"]
             return plain.write(form, kept) if kept else 0

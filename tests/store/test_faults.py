@@ -16,7 +16,7 @@ from threading import Barrier
 import pytest
 from factories import NOW, SAME_TITLE, article, invented
 from forked import Started
-from invariants import consistent
+from invariants import assert_consistent
 from sqlalchemy import event
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
@@ -53,7 +53,7 @@ def test_eight_processes_lose_nothing(sql_uri: str) -> None:
     assert len(set(told)) == store.tally().articles == WRITERS * EACH
     assert store.tally().stories == EACH
     assert [change.seq for change in store.changes()] == list(range(1, WRITERS * EACH + 1))
-    consistent(store)
+    assert_consistent(store)
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_killed_writer_leaves_store_consistent(sql_uri: str, after: int) -> None
     assert set(told) <= stored
     assert len(stored) <= len(told) + 1
     assert len(store.changes(limit=10**6)) == len(stored)
-    consistent(store)
+    assert_consistent(store)
     assert store.add(article("0", host="h.example"), now=NOW).outcome == "same"
     store.close()
 
@@ -222,7 +222,7 @@ def test_concurrent_reposts_make_one_story_each(sql_uri: str) -> None:
     assert [process.returncode for process in writers] == [0] * 3
     store = open_store(sql_uri)
     assert (len(set(told)), store.tally().articles, store.tally().stories) == (45, 45, 15)
-    consistent(store)
+    assert_consistent(store)
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def backups(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("backup")
     with closing(open_store(f"sqlite:///{folder}/filled.db")) as store:
         fill(store)
@@ -41,25 +41,25 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def killed_in_the_middle(file: Path, uri: str) -> None:
+def kill_restore(file: Path, uri: str) -> None:
     open_store(uri).close()
     with Started(str(file), uri, script=Path(__file__).with_name("dying_restore.py"), piped=True) as process:
         assert process.stdout.readline() == "half\n"
 
 
 @pytest.mark.slow
-def test_killed_restore_continues_with_the_same_file_only(made: Path, uri: str) -> None:
-    killed_in_the_middle(made / "b.tar.zst", uri)
+def test_killed_restore_continues_with_the_same_file_only(backups: Path, uri: str) -> None:
+    kill_restore(backups / "b.tar.zst", uri)
     with pytest.raises(StoreUnfinished, match="run `newsportal restore` with the same file again"):
         open_store(uri)
     with closing(open_store(uri, unfinished=True)) as store:
         assert not is_empty(store.records)
         half = sums(store)
         with pytest.raises(BackupError, match="a part of another backup"):
-            restore(made / "later.tar.zst", store, manifest=checked(made / "later.tar.zst"))
+            restore(backups / "later.tar.zst", store, manifest=checked(backups / "later.tar.zst"))
         assert sums(store) == half
-        restore(made / "b.tar.zst", store, manifest=checked(made / "b.tar.zst"))
-    with closing(open_store(uri)) as store, closing(open_store(f"sqlite:///{made}/filled.db")) as source:
+        restore(backups / "b.tar.zst", store, manifest=checked(backups / "b.tar.zst"))
+    with closing(open_store(uri)) as store, closing(open_store(f"sqlite:///{backups}/filled.db")) as source:
         articles = {one.id for one in store.all_articles()}
         newer = [one.id for one in source.all_articles() if one.id not in articles]
         assert len(newer) == 1
@@ -67,14 +67,14 @@ def test_killed_restore_continues_with_the_same_file_only(made: Path, uri: str) 
         store.add(article("new"), now=NOW)
         assert store.last_seq() == before + 1 == source.last_seq()
         with pytest.raises(BackupError, match="not empty"):
-            restore(made / "b.tar.zst", store, manifest=checked(made / "b.tar.zst"))
+            restore(backups / "b.tar.zst", store, manifest=checked(backups / "b.tar.zst"))
 
 
 @pytest.mark.slow
-def test_continued_restore_is_complete(made: Path, uri: str, tmp_path: Path) -> None:
-    killed_in_the_middle(made / "b.tar.zst", uri)
+def test_continued_restore_is_complete(backups: Path, uri: str, tmp_path: Path) -> None:
+    kill_restore(backups / "b.tar.zst", uri)
     with closing(open_store(f"sqlite:///{tmp_path}/at-once.db")) as at_once, closing(open_store(uri, unfinished=True)) as store:
         for one in (at_once, store):
-            restore(made / "b.tar.zst", one, manifest=checked(made / "b.tar.zst"))
+            restore(backups / "b.tar.zst", one, manifest=checked(backups / "b.tar.zst"))
         assert sums(store) == sums(at_once)
         assert store.records.restoring() is None

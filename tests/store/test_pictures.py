@@ -1,5 +1,4 @@
-"""What every store guarantees about the dictionary of pictures: stories are counted once, known properties are kept, marks can be set and
-removed."""
+"""What every store guarantees about the dictionary of pictures: unique counts of stories, lasting properties, and marks."""
 
 from __future__ import annotations
 

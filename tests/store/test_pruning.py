@@ -29,7 +29,7 @@ LATE = NOW + 100 * DAY
 NINETY = Ages(90)
 
 
-def nobody(_: Collection[str]) -> Collection[str]:
+def no_marks(_: Collection[str]) -> Collection[str]:
     return ()
 
 
@@ -37,7 +37,7 @@ def add(store: Store, name: str, *, at: datetime = NOW, **more: object) -> str:
     return store.add(article(name, fetched=at, **more), now=at).id  # type: ignore[arg-type]
 
 
-def left(store: Store) -> set[str]:
+def remaining_titles(store: Store) -> set[str]:
     assert faults(store.records) == []
     return {found.title.removeprefix("标题 ") for found in store.all_articles()}
 
@@ -45,24 +45,24 @@ def left(store: Store) -> set[str]:
 class TestArticles:
     def test_nothing_is_deleted_without_ages(self, store: Store) -> None:
         add(store, "a")
-        assert store.pruning.articles(Ages(), nobody, now=LATE + 9999 * DAY).gone == {}
-        assert left(store) == {"a"}
+        assert store.pruning.articles(Ages(), no_marks, now=LATE + 9999 * DAY).gone == {}
+        assert remaining_titles(store) == {"a"}
 
     def test_expired_articles_are_deleted_and_logged(self, store: Store) -> None:
         old, _ = add(store, "old"), add(store, "new", at=LATE - DAY)
         before = store.last_seq()
-        assert store.pruning.articles(NINETY, nobody, now=LATE, dry_run=True).gone == {"articles": 1}
-        assert (left(store), store.last_seq()) == ({"old", "new"}, before)
-        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 1}
-        assert left(store) == {"new"}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE, dry_run=True).gone == {"articles": 1}
+        assert (remaining_titles(store), store.last_seq()) == ({"old", "new"}, before)
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 1}
+        assert remaining_titles(store) == {"new"}
         assert [(change.kind, change.id) for change in store.changes(before)] == [("gone", old)]
-        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {}
 
     def test_age_counts_from_the_last_revision(self, store: Store) -> None:
         add(store, "a")
         add(store, "a", at=LATE - DAY, text="改过的正文")
-        store.pruning.articles(NINETY, nobody, now=LATE)
-        assert left(store) == {"a"}
+        store.pruning.articles(NINETY, no_marks, now=LATE)
+        assert remaining_titles(store) == {"a"}
 
     def test_longest_age_of_source_and_topic_applies(self, store: Store) -> None:
         add(store, "plain")
@@ -70,23 +70,23 @@ class TestArticles:
         add(store, "for ever", source="gallery:长")
         add(store, "topic", source="feed:短", topic="旅游")
         ages = Ages(1000, {"短": 30, "gallery:长": None}, {"旅游": 200})
-        assert store.pruning.articles(ages, nobody, now=LATE).gone == {"sources.短": 1}
-        assert store.pruning.articles(ages, nobody, now=NOW + 201 * DAY).gone == {"topics.旅游": 1}
-        assert store.pruning.articles(ages, nobody, now=NOW + 2000 * DAY).gone == {"articles": 1}
-        assert left(store) == {"for ever"}
+        assert store.pruning.articles(ages, no_marks, now=LATE).gone == {"sources.短": 1}
+        assert store.pruning.articles(ages, no_marks, now=NOW + 201 * DAY).gone == {"topics.旅游": 1}
+        assert store.pruning.articles(ages, no_marks, now=NOW + 2000 * DAY).gone == {"articles": 1}
+        assert remaining_titles(store) == {"for ever"}
 
     def test_story_is_kept_while_one_version_is_kept(self, store: Store) -> None:
         text = invented(1, 400)
         first = store.add(article("a", text=text), [SAME_TEXT], now=NOW)
         second = store.add(article("b", host="b.example", text=text, source="feed:乙"), [SAME_TEXT], now=NOW)
         assert first.story_id == second.story_id
-        found = store.pruning.articles(Ages(90, {"乙": None}), nobody, now=LATE)
+        found = store.pruning.articles(Ages(90, {"乙": None}), no_marks, now=LATE)
         assert (found.gone, found.retained) == ({}, {"younger": 1})
         for marked in (first.story_id, second.id):  # a mark with the story id from before it was folded
             found = store.pruning.articles(NINETY, lambda ids, one=marked: {one} & set(ids), now=LATE)  # type: ignore[misc]
             assert (found.gone, found.retained) == ({}, {"marked": 2})
-        assert left(store) == {"a", "b"}
-        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 2}
+        assert remaining_titles(store) == {"a", "b"}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 2}
 
     def test_edited_articles_are_kept(self, store: Store) -> None:
         ids = [
@@ -99,9 +99,9 @@ class TestArticles:
         store.unfold(ids[3], now=NOW)
         store.corpora.create("类", now=NOW)
         store.corpora.label("类", ids[4], "社会", by="林", now=NOW)
-        found = store.pruning.articles(NINETY, nobody, now=LATE)
+        found = store.pruning.articles(NINETY, no_marks, now=LATE)
         assert (found.gone, found.retained) == ({"articles": 1}, {"edited": 5})
-        assert "no" not in left(store)
+        assert "no" not in remaining_titles(store)
 
     def test_published_articles_are_kept_or_withdrawn(self, store: Store) -> None:
         one, waiting = add(store, "published"), add(store, "waits")
@@ -109,10 +109,10 @@ class TestArticles:
         held = {entry.article_id: entry for entry in store.outbox.take("cms", "w", now=NOW, seconds=60, limit=9)}
         store.outbox.settle(held[one], Result("done", revision=1, digest="d"), now=NOW)
         store.outbox.give_back([held[waiting]], now=NOW)
-        found = store.pruning.articles(NINETY, nobody, now=LATE)
+        found = store.pruning.articles(NINETY, no_marks, now=LATE)
         assert (found.gone, found.retained) == ({"articles": 1}, {"published": 1})
         assert set(store.outbox.of("cms", [one, waiting])) == {one}
-        assert store.pruning.articles(replace(NINETY, withdraw=True), nobody, now=LATE).gone == {"articles": 1}
+        assert store.pruning.articles(replace(NINETY, withdraw=True), no_marks, now=LATE).gone == {"articles": 1}
         assert store.outbox.of("cms", [one])[one].digest == "d", "the outbox entry is kept until withdrawal"
         (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9) or [None]
         assert entry is None
@@ -129,7 +129,7 @@ class TestArticles:
         task = Task(content_id("news.example/a"), "news.example", "{}", link=True)
         store.links.open("rss", [task], since=0.0)
         store.links.finish([task.id])
-        store.pruning.articles(NINETY, nobody, now=LATE)
+        store.pruning.articles(NINETY, no_marks, now=LATE)
         names = {"news.example/a", "news.example/old"}
         assert store.find_stored([*names, "news.example/b"]) == names
         for name in names:
@@ -137,7 +137,7 @@ class TestArticles:
             assert store.links.open("hub", [again], since=1e12, names={again.id: name}) == set(), "even if no filter knows the identity"
         assert store.links.queues() == ["rss"]
         assert store.article(add(store, "a", at=LATE)) is not None, "it may be imported again"
-        store.pruning.articles(NINETY, nobody, now=LATE + 100 * DAY)
+        store.pruning.articles(NINETY, no_marks, now=LATE + 100 * DAY)
         store.pruning.leftovers(LATE + 500 * DAY)
         assert store.find_stored(names) == set()
 
@@ -148,7 +148,7 @@ class TestArticles:
             seen = StoryPictures(id, "站", "题", frozenset(shown))
             store.pictures.saw(seen, [Picture(key, f"https://i.example/{key}.jpg") for key in shown], now=NOW)
         store.pictures.mark({"frequent": "logo"}, now=NOW)
-        store.pruning.articles(NINETY, nobody, now=LATE)
+        store.pruning.articles(NINETY, no_marks, now=LATE)
         assert set(store.pictures.find_stored(keys)) == {"shared", "frequent"}
         assert store.pictures.census().stories == 1
 
@@ -156,9 +156,9 @@ class TestArticles:
         fill(store)
         ids = [one.id for one in store.all_articles()]
         free = Ages(1, withdraw=True)
-        edited = set(store.pruning.articles(free, nobody, now=LATE, dry_run=True).retained)
+        edited = set(store.pruning.articles(free, no_marks, now=LATE, dry_run=True).retained)
         assert edited == {"edited"}
-        found = store.pruning.articles(free, nobody, now=LATE)
+        found = store.pruning.articles(free, no_marks, now=LATE)
         assert found.gone.total() + found.retained.total() == len(ids)
         gone = set(ids) - {one.id for one in store.all_articles()}
         assert gone
@@ -185,7 +185,7 @@ class TestRecords:
         one, gone = add(store, "one"), add(store, "gone", text=invented(1))
         for day in (1, 2):
             store.correct(one, {"title": f"标题 {day}"}, by="编辑", now=NOW + day * DAY)
-        assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 1}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 1}
         new = add(store, "new", at=LATE, text=invented(2))
         store.pruning.leftovers(NOW + 20 * DAY)
         assert len(store.changes()) == 6, "too young to be pruned"
@@ -197,7 +197,7 @@ class TestRecords:
         store.outbox.follow("slow", (), (), after=store.outbox.position("slow"), upto=last, now=LATE)
         store.pruning.leftovers(LATE + 400 * DAY)
         assert [change.id for change in store.changes()] == [one, new]
-        assert store.pruning.articles(Ages(1), nobody, now=LATE + 9 * DAY).gone == {"articles": 1}
+        assert store.pruning.articles(Ages(1), no_marks, now=LATE + 9 * DAY).gone == {"articles": 1}
         store.pruning.leftovers(LATE + 800 * DAY)
         assert [change.kind for change in store.changes()] == ["article", "gone"]
         assert store.last_seq() > last, "positions in the log stay valid"
@@ -223,11 +223,11 @@ def test_killed_run_leaves_complete_stories_and_continues(store: Store, monkeypa
 
     monkeypatch.setattr(pruning, "log", dying)
     with pytest.raises(Killed):
-        store.pruning.articles(NINETY, nobody, now=LATE)
-    assert len(left(store)) == 5
+        store.pruning.articles(NINETY, no_marks, now=LATE)
+    assert len(remaining_titles(store)) == 5
     monkeypatch.setattr(pruning, "log", logged)
-    assert store.pruning.articles(NINETY, nobody, now=LATE).gone == {"articles": 5}
-    assert left(store) == set()
+    assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 5}
+    assert remaining_titles(store) == set()
     assert sum(change.kind == "gone" for change in store.changes()) == 7
 
 
@@ -250,7 +250,7 @@ def test_unavailable_accounts_prevent_deletion(store: Store) -> None:
     add(store, "a")
     with pytest.raises(StoreError):
         store.pruning.articles(NINETY, away, now=LATE)
-    assert left(store) == {"a"}
+    assert remaining_titles(store) == {"a"}
 
 
 def size_of(file: Path) -> int:
@@ -265,7 +265,7 @@ def test_file_shrinks(tmp_path: Path) -> None:
     for number in range(60):
         add(store, str(number), text=invented(number, 4000))
     full = size_of(file)
-    store.pruning.articles(NINETY, nobody, now=LATE)
+    store.pruning.articles(NINETY, no_marks, now=LATE)
     freed = store.pruning.give_back()
     store.close()
     assert freed > 100_000
@@ -282,11 +282,11 @@ def test_file_of_earlier_version_shrinks_after_vacuum(tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{file}")
     for number in range(60):
         add(store, str(number), text=invented(number, 4000))
-    store.pruning.articles(NINETY, nobody, now=LATE)
+    store.pruning.articles(NINETY, no_marks, now=LATE)
     assert store.pruning.give_back() == 0
     assert store.pruning.give_back(whole=True) > 100_000
     add(store, "again", text=invented(1, 40_000))
-    store.pruning.articles(NINETY, nobody, now=LATE + 100 * DAY)
+    store.pruning.articles(NINETY, no_marks, now=LATE + 100 * DAY)
     assert store.pruning.give_back() > 0, "incremental vacuum from now on"
     store.close()
 
@@ -296,7 +296,7 @@ def test_index_follows_deletions(index: Index, tmp_path: Path) -> None:
     add(store, "a", images=(Image("https://i.example/1.jpg"),))
     index.follow(store)
     assert index.status().articles == 1
-    store.pruning.articles(NINETY, nobody, now=LATE)
+    store.pruning.articles(NINETY, no_marks, now=LATE)
     index.follow(store)
     assert index.status().articles == 0
     store.close()

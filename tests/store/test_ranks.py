@@ -32,7 +32,7 @@ def report(store: Store, title: str, site: str, hours: float) -> None:
     store.add(one, [FoldKey(title, "同题")], now=at)
 
 
-def told(store: Store) -> list[tuple[str, int, float, int | None]]:
+def current_ranks(store: Store) -> list[tuple[str, int, float, int | None]]:
     found = ranked(store.story, store.stories(StoryFilter(order="hottest")).stories, now=NOW)
     return [(one.story.head.title, one.rank, round(one.heat, 1), one.rose) for one in found]
 
@@ -44,10 +44,10 @@ def test_newly_reported_story_rises_and_others_fall(store: Store) -> None:
     for site in ("b", "c", "d"):
         report(store, "午", site, 1)
     report(store, "晚", "a", 0)
-    assert told(store) == [("午", 1, 3.3, 1), ("早", 2, 1.5, -1), ("晚", 3, 1.0, None)]
+    assert current_ranks(store) == [("午", 1, 3.3, 1), ("早", 2, 1.5, -1), ("晚", 3, 1.0, None)]
 
 
 def test_ranks_of_no_or_one_story(store: Store) -> None:
-    assert told(store) == []
+    assert current_ranks(store) == []
     report(store, "一", "a", 12)
-    assert told(store) == [("一", 1, 0.5, 0)]
+    assert current_ranks(store) == [("一", 1, 0.5, 0)]

@@ -24,11 +24,11 @@ def ids(store: Store) -> list[str]:
     return [store.add(article(name), now=NOW).story_id for name in "abcde"]
 
 
-def offered(*stories: str) -> tuple[Recommendation, ...]:
+def recommendations(*stories: str) -> tuple[Recommendation, ...]:
     return tuple(Recommendation(story, 1.0, "neighbours") for story in stories)
 
 
-def shares(views: Sequence[View]) -> list[tuple[str, int, int]]:
+def view_shares(views: Sequence[View]) -> list[tuple[str, int, int]]:
     return [(view.story, view.seen, view.pictures) for view in views]
 
 
@@ -38,30 +38,30 @@ def test_views_are_added_up(store: Store, ids: list[str]) -> None:
     assert store.readers.saw("林", ids[1], [], pictures=0, now=NOW + MINUTE)
     assert store.readers.saw("陈", ids[0], [], pictures=8, now=NOW)
     assert store.readers.history("林") == [View("林", ids[0], 3, 8, NOW + HOUR), View("林", ids[1], 1, 1, NOW + MINUTE)]
-    assert shares(store.readers.history("陈")) == [(ids[0], 0, 8)]
+    assert view_shares(store.readers.history("陈")) == [(ids[0], 0, 8)]
     assert store.readers.history("nobody") == []
     assert store.readers.counts() == (3, 2)
-    assert shares(store.readers.history("林", limit=1)) == [(ids[0], 3, 8)]
+    assert view_shares(store.readers.history("林", limit=1)) == [(ids[0], 3, 8)]
 
 
 def test_number_of_pictures_is_the_current_one(store: Store, ids: list[str]) -> None:
     store.readers.saw("林", ids[0], range(1, 9), pictures=8, now=NOW)
     store.readers.saw("林", ids[0], [12], pictures=12, now=NOW + HOUR)
-    assert shares(store.readers.history("林")) == [(ids[0], 9, 12)]
+    assert view_shares(store.readers.history("林")) == [(ids[0], 9, 12)]
     store.readers.saw("林", ids[0], [1], pictures=4, now=NOW + 2 * HOUR)
-    assert shares(store.readers.history("林")) == [(ids[0], 4, 4)]
+    assert view_shares(store.readers.history("林")) == [(ids[0], 4, 4)]
 
 
 def test_seen_pictures_are_limited(store: Store, ids: list[str]) -> None:
     assert store.readers.saw("林", ids[0], range(1, 9000), pictures=9000, now=NOW)
-    assert shares(store.readers.history("林")) == [(ids[0], 2000, 9000)]
+    assert view_shares(store.readers.history("林")) == [(ids[0], 2000, 9000)]
 
 
 def test_unknown_articles_are_ignored_and_unusual_names_kept(store: Store, ids: list[str]) -> None:
     assert not store.readers.saw("林", "nobody", [1], pictures=3, now=NOW)
     for name in ("x" * 500, "a\x00b", "\ud800", ""):
         assert store.readers.saw(name, ids[0], [1], pictures=3, now=NOW)
-        assert shares(store.readers.history(name)) == [(ids[0], 1, 3)]
+        assert view_shares(store.readers.history(name)) == [(ids[0], 1, 3)]
     assert store.readers.counts() == (4, 4)
 
 
@@ -72,7 +72,7 @@ def test_views_refer_to_the_current_story(store: Store, ids: list[str]) -> None:
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
     assert store.readers.history("林") == [View("林", ids[0], 6, 6, NOW), View("林", ids[2], 1, 1, NOW - DAY)]
     assert store.readers.recent(NOW - 2 * HOUR) == [View("林", ids[0], 6, 6, NOW)]
-    assert sorted(shares(list(store.readers.views()))) == sorted([(ids[0], 6, 6), (ids[2], 1, 1)])
+    assert sorted(view_shares(list(store.readers.views()))) == sorted([(ids[0], 6, 6), (ids[2], 1, 1)])
 
 
 def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) -> None:
@@ -80,7 +80,7 @@ def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) ->
         store.readers.saw("林", id, [1], pictures=1, now=NOW)
         store.readers.saw("陈", id, [1], pictures=1, now=NOW)
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
-    store.readers.offer("林", offered(ids[0], ids[4]), now=NOW)
+    store.readers.offer("林", recommendations(ids[0], ids[4]), now=NOW)
     store.readers.forget("林", ids[0])  # both articles of the story
     assert {view.story for view in store.readers.history("林")} == {ids[2], ids[3]}
     store.readers.forget("林", "nobody")
@@ -94,11 +94,11 @@ def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) ->
 
 def test_nothing_is_stored_for_a_reader_who_opted_out(store: Store, ids: list[str]) -> None:
     store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
-    store.readers.offer("林", offered(ids[1]), now=NOW)
+    store.readers.offer("林", recommendations(ids[1]), now=NOW)
     store.readers.switch("林", False, now=NOW)
     store.readers.switch("林", False, now=NOW)
     assert not store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
-    store.readers.offer("林", offered(ids[1]), now=NOW)
+    store.readers.offer("林", recommendations(ids[1]), now=NOW)
     assert store.readers.bring([View("林", ids[0], 1, 1, NOW)], now=NOW) == Brought(0, off=1)
     assert (store.readers.history("林"), store.readers.counts(), store.readers.months(alpha=0.5)) == ([], (0, 0), [])
     store.readers.switch("林", True, now=NOW)
@@ -124,14 +124,14 @@ def test_views_are_streamed_completely_and_in_parts(store: Store, ids: list[str]
 
 
 def test_offers_count_once_a_day_with_opened_and_liked(store: Store, ids: list[str]) -> None:
-    store.readers.offer("林", offered(*ids[:4]), now=NOW)
-    store.readers.offer("林", offered(*ids[:4]), now=NOW + HOUR)
+    store.readers.offer("林", recommendations(*ids[:4]), now=NOW)
+    store.readers.offer("林", recommendations(*ids[:4]), now=NOW + HOUR)
     store.readers.saw("林", ids[0], [1, 2, 3], pictures=4, now=NOW + HOUR)  # opened and liked
     store.readers.saw("林", ids[1], [1], pictures=4, now=NOW + HOUR)  # opened
     store.readers.saw("林", ids[2], [1], pictures=1, now=NOW + OPENED_WITHIN + MINUTE)  # too late
     store.readers.saw("陈", ids[3], [1], pictures=1, now=NOW)  # another reader
     assert store.readers.months(alpha=0.532) == [Month(datetime(2026, 3, 1, tzinfo=UTC), 4, 6, 2, 4, 2, 1)]
-    store.readers.offer("林", offered(ids[3], ids[4]), now=NOW + DAY)
+    store.readers.offer("林", recommendations(ids[3], ids[4]), now=NOW + DAY)
     store.readers.saw("林", ids[3], [1], pictures=1, now=NOW + DAY + HOUR)
     assert store.readers.months(alpha=0.2)[0] == Month(datetime(2026, 3, 1, tzinfo=UTC), 5, 7, 2, 6, 3, 3)
     assert store.readers.months(alpha=1.0)[0].liked == 1  # the threshold where most stories are articles: one read completely is liked
@@ -139,7 +139,7 @@ def test_offers_count_once_a_day_with_opened_and_liked(store: Store, ids: list[s
 
 def test_offer_is_opened_by_any_article_of_the_story(store: Store, ids: list[str]) -> None:
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
-    store.readers.offer("林", offered(ids[0]), now=NOW)
+    store.readers.offer("林", recommendations(ids[0]), now=NOW)
     store.readers.saw("林", ids[1], [1], pictures=1, now=NOW + HOUR)
     month = store.readers.months(alpha=0.5)[0]
     assert (month.offered, month.opened, month.liked) == (1, 1, 1)
@@ -160,16 +160,16 @@ def test_imported_views_are_merged_once(store: Store, ids: list[str], monkeypatc
     for _ in range(2):
         assert store.readers.bring(iter(log), now=NOW) == Brought(5, unknown=1, old=1)
         assert store.readers.history("林") == [View("林", ids[1], 1, 1, NOW), View("林", ids[0], 5, 8, NOW - HOUR)]
-        assert shares(store.readers.history("陈")) == [(ids[2], 3, 3)]
+        assert view_shares(store.readers.history("陈")) == [(ids[2], 3, 3)]
     store.readers.saw("林", ids[0], [8], pictures=8, now=NOW + HOUR)
     assert store.readers.bring(log, now=NOW + HOUR).taken == 5
-    assert shares(store.readers.history("林"))[0] == (ids[0], 6, 8), "views here are kept"
+    assert view_shares(store.readers.history("林"))[0] == (ids[0], 6, 8), "views here are kept"
     assert store.readers.bring([], now=NOW) == Brought(0)
 
 
 def test_expired_views_are_deleted_and_monthly_figures_kept(store: Store, ids: list[str]) -> None:
     long_ago = NOW - VIEWS_KEPT - 20 * DAY
-    store.readers.offer("林", offered(ids[0]), now=long_ago)
+    store.readers.offer("林", recommendations(ids[0]), now=long_ago)
     store.readers.saw("林", ids[0], [1, 2], pictures=2, now=long_ago + HOUR)
     store.readers.saw("林", ids[1], [1], pictures=2, now=long_ago)
     store.readers.saw("林", ids[1], [1], pictures=2, now=NOW)  # viewed again: kept
@@ -180,7 +180,7 @@ def test_expired_views_are_deleted_and_monthly_figures_kept(store: Store, ids: l
     assert store.readers.let_go(alpha=0.5, now=NOW) == 1
     assert store.readers.let_go(alpha=0.5, now=NOW) == 0
     assert store.readers.months(alpha=0.5) == before
-    assert shares(store.readers.history("林")) == [(ids[1], 1, 2)]
+    assert view_shares(store.readers.history("林")) == [(ids[1], 1, 2)]
     assert store.readers.let_go(alpha=0.9, now=NOW + OFFERS_KEPT) == 3
     assert store.readers.counts() == (0, 0)
     assert store.readers.months(alpha=0.9)[0] == before[0]
@@ -224,7 +224,7 @@ def test_concurrent_views_of_two_processes_are_kept(store: Store, another: Calla
         thread.join()
     other.close()
     assert not failed
-    assert shares(store.readers.history("林")) == [(ids[0], 100, 100)]
+    assert view_shares(store.readers.history("林")) == [(ids[0], 100, 100)]
 
 
 def test_stories_have_their_labels(store: Store, ids: list[str]) -> None:

@@ -24,12 +24,12 @@ from newsportal.store.records import BY_NAME, FORMS, PAGE, Form, canonical, dige
 from newsportal.store.store import Store
 
 
-def everything(store: Store) -> dict[str, list[dict[str, Any]]]:
+def all_rows(store: Store) -> dict[str, list[dict[str, Any]]]:
     with store.records.reading() as look:
         return {form.name: list(look.rows(form)) for form in FORMS}
 
 
-def written(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+def write_rows(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     for form in FORMS:
         for page in chunks(rows[form.name], PAGE):
             assert store.records.write(form, page) == len(page)
@@ -58,13 +58,13 @@ def test_every_table_has_its_form() -> None:
 
 
 def test_filled_store_has_rows_in_every_table(filled: Store) -> None:
-    assert [name for name, rows in everything(filled).items() if not rows] == []
+    assert [name for name, rows in all_rows(filled).items() if not rows] == []
 
 
 def test_rows_match_their_forms(store: Store) -> None:
     fill(store)
     assert faults(store.records) == []
-    for name, rows in everything(store).items():
+    for name, rows in all_rows(store).items():
         for row in rows:
             assert from_plain(BY_NAME[name], plain(BY_NAME[name], row)) == row
             assert list(row) == list(BY_NAME[name].columns)
@@ -72,23 +72,23 @@ def test_rows_match_their_forms(store: Store) -> None:
 
 def test_written_rows_equal_those_read(filled: Store, store: Store) -> None:
     """The copy serves like the original, and writing the same rows again changes nothing."""
-    rows = everything(filled)
-    written(store, rows)
-    assert everything_sorted(store) == everything_sorted(filled)
-    _serves_as_the_first_did(filled, store)
-    written(store, rows)
+    rows = all_rows(filled)
+    write_rows(store, rows)
+    assert sorted_rows(store) == sorted_rows(filled)
+    _assert_copy_serves(filled, store)
+    write_rows(store, rows)
     assert sums(store) == sums(filled)
-    _rows_are_found_by_their_keys_and_go(store, rows)
-    _a_row_takes_the_place_of_the_one_before(store, rows)
-    _a_fingerprint_of_another_number_is_the_article_s_only_one(store, rows)
-    _numbers_go_on_and_reposts_are_found(store)
+    _assert_get_and_delete_by_key(store, rows)
+    _assert_row_is_replaced(store, rows)
+    _assert_fingerprint_is_replaced(store, rows)
+    _assert_numbering_continues(store)
 
 
-def everything_sorted(store: Store) -> dict[str, list[bytes]]:
-    return {name: sorted(canonical(BY_NAME[name], row) for row in rows) for name, rows in everything(store).items()}
+def sorted_rows(store: Store) -> dict[str, list[bytes]]:
+    return {name: sorted(canonical(BY_NAME[name], row) for row in rows) for name, rows in all_rows(store).items()}
 
 
-def _serves_as_the_first_did(filled: Store, store: Store) -> None:
+def _assert_copy_serves(filled: Store, store: Store) -> None:
     for one in filled.all_articles():
         assert store.article(one.id) == one
         assert store.revisions(one.id) == filled.revisions(one.id)
@@ -104,14 +104,14 @@ def _serves_as_the_first_did(filled: Store, store: Store) -> None:
     assert store.corpora.model("categories") == filled.corpora.model("categories")
 
 
-def _numbers_go_on_and_reposts_are_found(store: Store) -> None:
+def _assert_numbering_continues(store: Store) -> None:
     before = store.last_seq()
     added = store.add(article("new", host="fourth.example", text=LONG), now=NOW)
     assert added.outcome == "folded"
     assert [(change.seq, change.id) for change in store.changes(before)] == [(before + 1, added.id)]
 
 
-def _rows_are_found_by_their_keys_and_go(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+def _assert_get_and_delete_by_key(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form = BY_NAME["article_topics"]
     keys = [form.key_of(row) for row in rows["article_topics"]]
     with store.records.reading() as look:
@@ -125,7 +125,7 @@ def _rows_are_found_by_their_keys_and_go(store: Store, rows: dict[str, list[dict
         assert look.count(form) == len(keys) - 1
 
 
-def _a_row_takes_the_place_of_the_one_before(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+def _assert_row_is_replaced(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form, row = BY_NAME["articles"], dict(rows["articles"][0])
     changed = row | {"title": "另一个标题", "keywords": ["词"], "heat": None}
     del changed["heat"]
@@ -134,7 +134,7 @@ def _a_row_takes_the_place_of_the_one_before(store: Store, rows: dict[str, list[
         assert look.get(form, [form.key_of(row)]) == {form.key_of(row): changed}
 
 
-def _a_fingerprint_of_another_number_is_the_article_s_only_one(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+def _assert_fingerprint_is_replaced(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form, row = BY_NAME["prints"], dict(rows["prints"][0])
     store.records.write(form, [row | {"number": 10_000}])
     with store.records.reading() as look:
@@ -153,7 +153,7 @@ def test_orphan_rows_are_left_out_and_many_pages_are_written(store: Store) -> No
         {"id": f"运行-{number}", "started": number - 5, "report": {"n": number, "f": 0.1, "l": [None, True]}}
         for number in range(PAGE * 2 + 3)
     ]
-    written(store, {**{form.name: [] for form in FORMS}, "runs": rows})
+    write_rows(store, {**{form.name: [] for form in FORMS}, "runs": rows})
     with store.records.reading() as look:
         assert sorted(look.rows(form), key=lambda row: row["started"]) == rows
 
@@ -223,7 +223,7 @@ def test_invalid_base64_is_refused() -> None:
 def test_datetimes_are_exported_as_stored_numbers(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
-    (row,) = everything(store)["articles"]
+    (row,) = all_rows(store)["articles"]
     store.close()
     with closing(sqlite3.connect(tmp_path / "news.db")) as raw:
         assert raw.execute("SELECT first_seen FROM articles").fetchone() == (row["first_seen"],)

@@ -25,7 +25,7 @@ from newsportal.store.link_tables import WORK_TABLES
 from newsportal.store.records import FORMS
 
 
-def differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:
+def types_differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:
     """Treat MySQL's ``FLOAT(53)`` and ``DOUBLE`` as equal; leave other comparisons to Alembic."""
     return False if isinstance(found, Float) and isinstance(declared, Float) else None
 
@@ -35,7 +35,7 @@ def test_new_database_has_all_tables(sql_uri: str) -> None:
     schema.prepare(engine)
     with reading(engine) as connection:
         assert schema.version(connection) == schema.STORE.head
-        context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
+        context = MigrationContext.configure(connection, opts={"compare_type": types_differ, "compare_server_default": True})
         assert (
             {form.name for form in FORMS} | {table.name for table in WORK_TABLES}
             == set(METADATA.tables)
@@ -52,13 +52,13 @@ def test_head_is_the_last_migration() -> None:
 
 def test_migrations_create_current_tables(tmp_path: Path) -> None:
     """Every change of the tables needs a migration."""
-    assert schema_of(tmp_path / "first.db", from_the_first) == schema_of(tmp_path / "created.db", schema.create)
+    assert schema_of(tmp_path / "first.db", migrate_from_0013) == schema_of(tmp_path / "created.db", schema.create)
 
 
 DECLARED = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 
-def from_the_first(connection: Connection, line: schema.MigrationChain) -> None:
+def migrate_from_0013(connection: Connection, line: schema.MigrationChain) -> None:
     for statement in (Path(__file__).parent / "schema-0013.sql").read_text("utf-8").splitlines()[1:]:
         connection.exec_driver_sql(statement)
     schema.migrate(connection, "0013", "here", line)
@@ -154,7 +154,7 @@ def test_tables_begun_by_a_killed_process_are_completed(server_uri: str) -> None
     store.close()
     engine = open_engine(server_uri)
     with reading(engine) as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
+        context = MigrationContext.configure(connection, opts={"compare_type": types_differ, "compare_server_default": True})
         assert compare_metadata(context, METADATA) == []
     engine.dispose()
 

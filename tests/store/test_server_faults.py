@@ -18,9 +18,9 @@ from typing import TextIO
 import pytest
 from forked import Started, run
 from hard_lives import NOW, article
-from invariants import consistent
+from invariants import assert_consistent
 from servers import DROP, KINDS, MAKE, OVER_SERVERS, Database, Server, Servers, in_mariadb, in_postgresql, not_needed, own_server, scratch
-from slow import slow_way
+from slow import slow_relay
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.store import open_store
@@ -42,21 +42,21 @@ KILLS = 10
 
 
 @pytest.fixture(scope="module", params=OVER_SERVERS)
-def own(request: pytest.FixtureRequest) -> Iterator[Server]:
+def killable_server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A separate server that these tests may kill."""
     with own_server(request.param) as server:
         yield server
 
 
 @pytest.fixture
-def database(own: Server, request: pytest.FixtureRequest) -> Iterator[Database]:
+def database(killable_server: Server, request: pytest.FixtureRequest) -> Iterator[Database]:
     """An empty database in it."""
-    own.start()
+    killable_server.start()
     name = f"faults_{abs(hash(request.node.name)) % 10**8}"
-    MAKE.get(own.name, not_needed)(own.port, name)
-    yield Database(own.name, own.port, name, own.url(name))
-    own.start()
-    DROP[own.name](own.port, name)
+    MAKE.get(killable_server.name, not_needed)(killable_server.port, name)
+    yield Database(killable_server.name, killable_server.port, name, killable_server.url(name))
+    killable_server.start()
+    DROP[killable_server.name](killable_server.port, name)
 
 
 @contextmanager
@@ -70,13 +70,13 @@ def lines(stream: TextIO, count: int) -> list[str]:
     return [stream.readline().strip() for _ in range(count)]
 
 
-def helps(message: str, place: str) -> None:
+def assert_helpful(message: str, place: str) -> None:
     """Assert that ``message`` says where the problem is and what to do."""
     assert place in message, message
     assert any(word in message for word in REMEDY), message
 
 
-def whole(uri: str, told: list[str]) -> None:
+def assert_complete(uri: str, told: list[str]) -> None:
     """Assert that everything confirmed to writers is stored once."""
     store = open_store(uri)
     stored = [found.id for found in store.all_articles()]
@@ -85,7 +85,7 @@ def whole(uri: str, told: list[str]) -> None:
     changes = store.changes(limit=10**6)
     assert sorted(change.id for change in changes) == sorted(stored)
     assert len({change.seq for change in changes}) == len(changes)
-    consistent(store)
+    assert_consistent(store)
 
 
 @pytest.mark.parametrize("server", OVER_SERVERS)
@@ -99,7 +99,7 @@ def test_unavailable_server_is_reported_at_start(server: str) -> None:
     with pytest.raises(StoreUnavailable) as raised:
         open_store(f"{scheme}://somebody:secret@{rest.rpartition('@')[2]}")
     assert time.monotonic() - began < 600
-    helps(str(raised.value), f"127.0.0.1:{port}")
+    assert_helpful(str(raised.value), f"127.0.0.1:{port}")
     assert "secret" not in str(raised.value)
 
 
@@ -115,24 +115,24 @@ def test_every_command_reports_unavailable_server(server: str, command: tuple[st
     done = run(*command, "--sources", str(sources), cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
-    helps(" ".join((done.stdout + done.stderr).split()), f"127.0.0.1:{port}")
+    assert_helpful(" ".join((done.stdout + done.stderr).split()), f"127.0.0.1:{port}")
 
 
-def test_writing_resumes_after_server_was_killed(own: Server, database: Database, tmp_path: Path) -> None:
+def test_writing_resumes_after_server_was_killed(killable_server: Server, database: Database, tmp_path: Path) -> None:
     with writer("patient", database.uri, tmp_path / "says", ARTICLES) as process:
         told = lines(process.stdout, 10)
-        own.kill()
-        own.start()
+        killable_server.kill()
+        killable_server.start()
         told += lines(process.stdout, 20)
-        own.kill()
+        killable_server.kill()
         time.sleep(1.0)  # unavailable for a second
-        own.start()
+        killable_server.start()
         told += lines(process.stdout, ARTICLES - 30)
         assert process.wait(600) == 0
     assert len(set(told)) == ARTICLES
     for message in (tmp_path / "says").read_text("utf-8").splitlines():
-        helps(message, f"127.0.0.1:{own.port}")
-    whole(database.uri, told)
+        assert_helpful(message, f"127.0.0.1:{killable_server.port}")
+    assert_complete(database.uri, told)
 
 
 def test_randomly_killed_writers_leave_store_consistent(database: Database, tmp_path: Path) -> None:
@@ -154,26 +154,26 @@ def test_randomly_killed_writers_leave_store_consistent(database: Database, tmp_
     assert len(told) <= stored <= len(told) + KILLS
     assert store.add(article("0-0", topic="旅游"), now=NOW).outcome in ("stored", "same")
     store.close()
-    whole(database.uri, told)
+    assert_complete(database.uri, told)
 
 
 def test_slow_server_stores_everything_once(database: Database) -> None:
-    with slow_way(database.port, 0.02) as way:
-        store = open_store(KINDS[database.server].uri(way.port, database.name))
+    with slow_relay(database.port, 0.02) as relay:
+        store = open_store(KINDS[database.server].uri(relay.port, database.name))
         told = [store.add(article(str(number), topic="旅游"), now=NOW).id for number in range(5)]
         store.close()
-    whole(database.uri, told)
+    assert_complete(database.uri, told)
 
 
 def test_server_that_never_responds_times_out(database: Database) -> None:
     open_store(database.uri).close()
-    with slow_way(database.port, 0.0) as way:
-        way.hung = True
+    with slow_relay(database.port, 0.0) as relay:
+        relay.hung = True
         began = time.monotonic()
         with pytest.raises(StoreUnavailable) as raised:
-            open_store(KINDS[database.server].uri(way.port, database.name))
+            open_store(KINDS[database.server].uri(relay.port, database.name))
         assert time.monotonic() - began < 90
-        helps(str(raised.value), f"127.0.0.1:{way.port}")
+        assert_helpful(str(raised.value), f"127.0.0.1:{relay.port}")
 
 
 @contextmanager
@@ -197,12 +197,12 @@ def test_read_only_server_is_reported_and_recovers(database: Database) -> None:
         store = open_store(uri)
         with pytest.raises(StoreError) as raised:
             store.add(article("a", topic="旅游"), now=NOW)
-        helps(str(raised.value), f"127.0.0.1:{database.port}")
+        assert_helpful(str(raised.value), f"127.0.0.1:{database.port}")
         store.close()
     store = open_store(database.uri)
     told = [store.add(article(name, topic="旅游"), now=NOW).id for name in "ab"]
     store.close()
-    whole(database.uri, told)
+    assert_complete(database.uri, told)
 
 
 def test_user_without_write_permission_is_reported(servers: Servers) -> None:
@@ -214,12 +214,12 @@ def test_user_without_write_permission_is_reported(servers: Servers) -> None:
         with pytest.raises(StoreError) as raised:
             store.add(article("a"), now=NOW)
         store.close()
-    helps(str(raised.value), f"127.0.0.1:{database.port}")
+    assert_helpful(str(raised.value), f"127.0.0.1:{database.port}")
     assert "secret" not in str(raised.value)
 
 
 @pytest.fixture(params=OVER_SERVERS)
-def confined(request: pytest.FixtureRequest) -> Iterator[Server]:
+def small_disk_server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server on its own small disk."""
     folder = scratch(request.param)
     mount = ["mount", "-t", "tmpfs", "-o", f"size={ROOM[request.param]},mode=755", "tmpfs", str(folder)]
@@ -245,26 +245,26 @@ def fill(disk: Path) -> Path:
     return filler
 
 
-def test_full_disk_is_reported_and_writing_resumes(confined: Server, tmp_path: Path) -> None:
+def test_full_disk_is_reported_and_writing_resumes(small_disk_server: Server, tmp_path: Path) -> None:
     says, name = tmp_path / "says", "full"
-    MAKE.get(confined.name, not_needed)(confined.port, name)
-    open_store(confined.url(name)).close()
-    filler = fill(confined.place.folder)
-    with writer("patient", confined.url(name), says, ARTICLES, LONG) as process:
+    MAKE.get(small_disk_server.name, not_needed)(small_disk_server.port, name)
+    open_store(small_disk_server.url(name)).close()
+    filler = fill(small_disk_server.place.folder)
+    with writer("patient", small_disk_server.url(name), says, ARTICLES, LONG) as process:
         until = time.monotonic() + 600
         while not says.read_text("utf-8"):
             assert process.poll() is None, says.read_text("utf-8")
             assert time.monotonic() < until, "the disk is not full"
             time.sleep(0.1)
         filler.unlink()
-        subprocess.run(["mount", "-o", "remount,size=500m", str(confined.place.folder)], check=True, capture_output=True)
+        subprocess.run(["mount", "-o", "remount,size=500m", str(small_disk_server.place.folder)], check=True, capture_output=True)
         while process.poll() is None:  # a server that could not write may stop even after space was freed
-            if not confined.alive:
-                confined.kill()
-                confined.start()
+            if not small_disk_server.alive:
+                small_disk_server.kill()
+                small_disk_server.start()
             time.sleep(0.1)
         assert process.wait(600) == 0, says.read_text("utf-8")[-2000:]
         told = lines(process.stdout, ARTICLES)
     for message in says.read_text("utf-8").splitlines():
-        helps(message, f"127.0.0.1:{confined.port}")
-    whole(confined.url(name), told)
+        assert_helpful(message, f"127.0.0.1:{small_disk_server.port}")
+    assert_complete(small_disk_server.url(name), told)

@@ -11,7 +11,7 @@ from newsportal.store.results import Marking, StoryFilter
 from newsportal.store.store import Store
 
 
-def brought(store: Store, *marks: TopicMark) -> str:
+def add_article(store: Store, *marks: TopicMark) -> str:
     return store.add(replace(article(), topics=tuple(mark.topic for mark in marks), topic_marks=marks), now=NOW).id
 
 
@@ -26,7 +26,7 @@ def listed(store: Store, topic: str) -> int:
 
 
 def test_topics_are_added_and_removed_in_lists(store: Store) -> None:
-    id = brought(store, TopicMark("桥", "keywords"))
+    id = add_article(store, TopicMark("桥", "keywords"))
     assert store.mark_topics([Marking(id, (TopicMark("河", "keywords"),), ("桥",))], now=NOW) == 1
     assert topics(store, id) == {"河": "keywords"}
     assert (listed(store, "桥"), listed(store, "河")) == (0, 1)
@@ -34,7 +34,7 @@ def test_topics_are_added_and_removed_in_lists(store: Store) -> None:
 
 
 def test_marks_of_other_origin_are_kept(store: Store) -> None:
-    id = brought(store, TopicMark("桥", "source"), TopicMark("山", "model 2", 0.97), TopicMark("水", "search"))
+    id = add_article(store, TopicMark("桥", "source"), TopicMark("山", "model 2", 0.97), TopicMark("水", "search"))
     again = Marking(id, (TopicMark("桥", "keywords"),), ("山", "水", "桥", "云"))
     assert store.mark_topics([again], now=NOW) == 0
     assert topics(store, id) == {"山": "model 2", "桥": "source", "水": "search"}
@@ -42,7 +42,7 @@ def test_marks_of_other_origin_are_kept(store: Store) -> None:
 
 
 def test_missing_articles_are_skipped(store: Store) -> None:
-    id = brought(store)
+    id = add_article(store)
     mark = (TopicMark("桥", "keywords"),)
     assert store.mark_topics([Marking("nowhere", mark), Marking(id, mark)], now=NOW) == 1
     assert store.mark_topics([], now=NOW) == 0

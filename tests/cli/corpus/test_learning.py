@@ -39,7 +39,7 @@ def model(portal: Portal, rows: Rows) -> str:
     return "m.model"
 
 
-def classified(portal: Portal, given: bytes, *words: str) -> list[dict[str, Any]]:
+def classify(portal: Portal, given: bytes, *words: str) -> list[dict[str, Any]]:
     done = portal("classify", "-", *words, given=given)
     assert done.code == 0, done.text
     return done.rows
@@ -61,7 +61,7 @@ def test_every_algorithm_can_be_trained(portal: Portal, rows: Rows, algorithm: s
     assert set(answers[0]["scores"]) == {"体育", "财经"}
 
 
-class Links(HTMLParser):
+class ResourceCollector(HTMLParser):
     """Collects the resources that a page would fetch."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ def test_report_is_printed_and_written(portal: Portal, rows: Rows) -> None:
     for said in ("macro-F1", "precision", "a/中 [b]文", "trained on 60 documents of 2 labels"):
         assert said in done.text
     html = (portal.folder / "r.html").read_text("utf-8")
-    page = Links()
+    page = ResourceCollector()
     page.feed(html)
     assert page.found == []
     assert "&lt;script&gt;alert" in html
@@ -98,7 +98,7 @@ def test_every_line_is_classified_or_has_an_error(portal: Portal, model: str) ->
         '{"id": "y", "text": 5}': "must be texts",
         "[" * 100_000: "line 9",
     }
-    found = classified(portal, "\n".join(["", *lines][1:]).encode() + b"\n\xff\xfe\n", "--model", model)
+    found = classify(portal, "\n".join(["", *lines][1:]).encode() + b"\n\xff\xfe\n", "--model", model)
     assert [row["id"] for row in found] == ["a", 2, 7, "t", 5, 6, "x", "y", 9, 10]
     assert [row["label"] for row in found[:2]] == ["体育", "财经"]
     for row, error in zip(found, [*lines.values(), "decode"], strict=True):
@@ -109,7 +109,7 @@ def test_every_line_is_classified_or_has_an_error(portal: Portal, model: str) ->
 
 def test_explain_names_deciding_words(portal: Portal, model: str) -> None:
     text = "教练说球员赢得决赛冠军"
-    (row,) = classified(portal, json.dumps({"text": text}).encode(), "--model", model, "--explain")
+    (row,) = classify(portal, json.dumps({"text": text}).encode(), "--model", model, "--explain")
     assert row["reasons"]
     assert all(reason["word"] in text for reason in row["reasons"] if reason["weight"] > 0)
 
@@ -118,7 +118,7 @@ def test_lexicon_needs_no_model(portal: Portal) -> None:
     with (portal.folder / "sources.yaml").open("a", encoding="utf-8") as file:
         file.write("categories: [{name: 桥梁, words: [斜拉索, 桥墩]}]\n")
     given = ["股市上涨，央行下调利率，基金净值回升，股民增持银行股", "桥墩立好了，斜拉索也挂上了，斜拉索一共二十根"]
-    rows = classified(portal, "\n".join(json.dumps({"text": text}) for text in given).encode(), "--lexicon", "--explain")
+    rows = classify(portal, "\n".join(json.dumps({"text": text}) for text in given).encode(), "--lexicon", "--explain")
     assert [row["label"] for row in rows] == ["财经", "桥梁"]
     assert "斜拉索" in [reason["word"] for reason in rows[1]["reasons"]]
 
@@ -127,7 +127,7 @@ def test_lexicon_needs_no_model(portal: Portal) -> None:
 def test_large_and_unusual_texts(portal: Portal, model: str) -> None:
     texts = ["长" * 5_000_000, "a" * 1_000_000, "\x00\ud800", "体", "。" * 50]
     given = "\n".join(json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)).encode()
-    assert [row["id"] for row in classified(portal, given, "--model", model)] == list("01234")
+    assert [row["id"] for row in classify(portal, given, "--model", model)] == list("01234")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
     assert "nothing to go back to" in portal("model", "rollback", "甲").text
     assert portal("model", "activate", "甲", "3").code == 0
     assert "no version 9; it has 1, 2, 3" in portal("model", "activate", "甲", "9").text
-    assert classified(portal, '{"text": "教练和球员在决赛进球"}'.encode(), "--corpus", "甲")[0]["label"] == "体育"
+    assert classify(portal, '{"text": "教练和球员在决赛进球"}'.encode(), "--corpus", "甲")[0]["label"] == "体育"
     for words in (["list", "甲"], ["show", "甲", "--report", "s.html"], ["compare", "甲", "--report", "c.html"]):
         done = portal("model", *words)
         assert (done.code, "macro-F1" in done.text) == (0, True)

@@ -25,16 +25,16 @@ CSV = 'at,story,reader,seen,pictures,more\n2026-03-01T00:30Z,a,林,3,8,x\n177232
 VIEWS = [View("林", "a", 3, 8, AT), View("7", "b", 1, 1, AT)]
 
 
-def of(text: str | bytes, form: str = "jsonl") -> list[View]:
+def read(text: str | bytes, form: str = "jsonl") -> list[View]:
     return list(read_views(BytesIO(text.encode() if isinstance(text, str) else text), form, "log"))
 
 
 def test_json_lines_and_csv_with_and_without_gzip() -> None:
-    assert of(JSONL) == VIEWS
-    assert of(gzip.compress(JSONL.encode())) == VIEWS
-    assert of(CSV, "csv") == [*VIEWS, View("7", "b", 2, 2, AT)], "seen is limited by pictures"
-    assert of(CSV.replace("\n", "\r\n"), "csv") == of(CSV, "csv")
-    assert of("") == []
+    assert read(JSONL) == VIEWS
+    assert read(gzip.compress(JSONL.encode())) == VIEWS
+    assert read(CSV, "csv") == [*VIEWS, View("7", "b", 2, 2, AT)], "seen is limited by pictures"
+    assert read(CSV.replace("\n", "\r\n"), "csv") == read(CSV, "csv")
+    assert read("") == []
 
 
 def test_file_and_standard_input_can_be_read_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_format_is_guessed_from_the_name() -> None:
 )
 def test_invalid_line_is_reported(text: str | bytes, form: str, told: str) -> None:
     with pytest.raises(ClicksError, match="log") as error:
-        of(text, form)
+        read(text, form)
     assert told in str(error.value)
 
 

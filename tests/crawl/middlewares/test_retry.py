@@ -20,7 +20,7 @@ def middleware() -> PatientRetryMiddleware:
     return PatientRetryMiddleware.from_crawler(crawler)
 
 
-def answered(middleware: PatientRetryMiddleware, status: int, retry_after: str | None = None) -> Request | Response:
+def process(middleware: PatientRetryMiddleware, status: int, retry_after: str | None = None) -> Request | Response:
     request = Request("https://a.example/1")
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return middleware.process_response(request, Response(request.url, status=status, headers=headers))
@@ -35,20 +35,20 @@ A_DAY_AGO = pytest.param(format_datetime(datetime.now(UTC) - DAY, usegmt=True), 
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("written", ["1", "120", "315360000", IN_A_DAY])
 def test_response_with_retry_after_is_not_retried_at_once(middleware: PatientRetryMiddleware, status: int, written: str) -> None:
-    assert isinstance(answered(middleware, status, written), Response)
+    assert isinstance(process(middleware, status, written), Response)
 
 
 @pytest.mark.parametrize("written", [None, "0", "-5", "", "soon", "²", A_DAY_AGO])
 def test_response_without_valid_wait_is_retried(middleware: PatientRetryMiddleware, written: str | None) -> None:
-    again = answered(middleware, 503, written)
+    again = process(middleware, 503, written)
     assert isinstance(again, Request)
     assert again.meta["retry_times"] == 1
 
 
 def test_retry_after_counts_only_with_429_and_503(middleware: PatientRetryMiddleware) -> None:
-    assert isinstance(answered(middleware, 500, "120"), Request)
-    assert isinstance(answered(middleware, 200, "120"), Response)
-    assert isinstance(answered(middleware, 404, "120"), Response)
+    assert isinstance(process(middleware, 500, "120"), Request)
+    assert isinstance(process(middleware, 200, "120"), Response)
+    assert isinstance(process(middleware, 404, "120"), Response)
 
 
 def test_retries_are_limited(middleware: PatientRetryMiddleware) -> None:

@@ -32,7 +32,7 @@ async def awaited() -> list[Any]:
     return [request(), ITEM]
 
 
-async def gathered(output: Any) -> list[Any]:
+async def collect(output: Any) -> list[Any]:
     if hasattr(output, "__await__"):
         output = await output
     if hasattr(output, "__aiter__"):
@@ -43,7 +43,7 @@ async def gathered(output: Any) -> list[Any]:
 @pytest.mark.parametrize("output", [later, awaited, request, lambda: iter([request(), ITEM]), lambda: [request(), ITEM]])
 def test_requests_from_any_form_of_errback_are_marked(output: Callable[[], Any]) -> None:
     async def marked() -> list[Any]:
-        return await gathered(marked_output(output(), "7"))
+        return await collect(marked_output(output(), "7"))
 
     found = asyncio.run(marked())
     assert found[0].meta[PARENT] == "7"

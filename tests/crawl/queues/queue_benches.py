@@ -53,11 +53,8 @@ class Bench(ABC):
 
 
 class TableBench(Bench):
-    """Each worker has its own connections, as in a separate process.
-
-    ``engines``: reused from earlier benches at this URI and disposed of by the caller. Recompiling their statements takes half of a test's
-    time.
-    """
+    """Each worker has its own connections, as in a separate process. ``engines``: reused from earlier benches at this URI and disposed of
+    by the caller; recompiling their statements takes half of a test's time."""
 
     def __init__(self, uri: str, engines: list[Engine] | None = None) -> None:
         super().__init__()

@@ -81,14 +81,14 @@ def test_killed_workers_lose_no_tasks(tmp_path: Path) -> None:
     ended = Counter(id for what, _, id, _, _ in lines if what == "end")
     assert set(ended) == {one.id for one in everything}, f"seed {seed}"
     assert sum(number - 1 for number in ended.values()) <= KILLS, "only finished tasks without acknowledgement are repeated"
-    one_at_a_time(lines, killed)
+    assert_no_overlap(lines, killed)
 
 
 def begin(folder: Path, log: Path, life: float) -> Started:
     return Started(str(folder / "queue"), str(log), str(life), script=WORKER)
 
 
-def one_at_a_time(lines: list[list[str]], killed: set[int]) -> None:
+def assert_no_overlap(lines: list[list[str]], killed: set[int]) -> None:
     """Assert that no request begins while a living worker has it, its lane or its host. When killed workers let go is unknown."""
     hand: dict[str, tuple[str, str, int]] = {}
     for what, text, id, host, lane in lines:

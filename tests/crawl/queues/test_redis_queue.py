@@ -32,16 +32,16 @@ def client(redis_for_all: Any) -> redis.Redis:
 
 
 @pytest.fixture
-def opened(client: redis.Redis) -> Callable[..., RedisQueue]:
+def make_queue(client: redis.Redis) -> Callable[..., RedisQueue]:
     return lambda name="rss", **more: RedisQueue(client, name, TERMS, where="127.0.0.1", **more)
 
 
-def connected(server: Any, **more: Any) -> redis.Redis:
+def connect(server: Any, **more: Any) -> redis.Redis:
     """Connect as ``newsportal.crawl.redis_connection.connect`` does: one retry, without a pause."""
     return redis.Redis(port=server.port, retry=Retry(NoBackoff(), 1), **more)
 
 
-def gone_identity() -> Identity:
+def dead_identity() -> Identity:
     """Return the identity of a local process that has ended."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
@@ -51,32 +51,32 @@ def gone_identity() -> Identity:
 # keys visible to users
 
 
-def test_waiting_tasks_are_under_the_scrapy_redis_key(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    queue = opened()
+def test_waiting_tasks_are_under_the_scrapy_redis_key(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue()
     queue.push([*tasks(3), task("lane", lane="x"), task("lane too", lane="x"), task("later", at=4e9)])
     assert client.zcard("rss:requests") == 5
     assert queue.state().waiting == 5
     assert b"a.example/0" in client.zrange("rss:requests", 0, 0)[0]
 
 
-def test_key_names_can_be_configured(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    queue = opened(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
+def test_key_names_can_be_configured(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
     queue.push([task("1", seen="1")])
     assert client.zcard("mine:rss:q") == 1
     assert client.type("mine:rss:seen") == b"zset"
     assert not client.exists("rss:requests", "rss:dupefilter")
 
 
-def test_deleting_the_dupefilter_key_forgets_fingerprints(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+def test_deleting_the_dupefilter_key_forgets_fingerprints(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
     """As in scrapy-redis."""
-    queue = opened()
+    queue = make_queue()
     assert queue.push([task("1", seen="1"), task("2", seen="1")]) == {"1"}
     client.delete("rss:dupefilter")
     assert queue.push([task("3", seen="1")]) == {"3"}
 
 
-def test_fingerprints_expire_in_redis(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    opened().push([task("1", seen="1")])
+def test_fingerprints_expire_in_redis(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    make_queue().push([task("1", seen="1")])
     assert TERMS.forget < client.ttl("rss:dupefilter") < TERMS.forget + 3600
 
 
@@ -122,8 +122,8 @@ def test_bodies_are_in_the_table_only_if_there_is_a_store(redis_for_all: Any, cl
 # lost responses
 
 
-def test_lost_response_is_repeated(client: redis.Redis, opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
-    queue = opened()
+def test_lost_response_is_repeated(client: redis.Redis, make_queue: Callable[..., RedisQueue], monkeypatch: Any) -> None:
+    queue = make_queue()
     queue.push(tasks(5))
     (part,) = queue.parts
     asked = part._script
@@ -140,8 +140,8 @@ def test_lost_response_is_repeated(client: redis.Redis, opened: Callable[..., Re
     assert take(queue, 3) == ["a.example/3", "a.example/4"]
 
 
-def test_push_and_done_are_idempotent(opened: Callable[..., RedisQueue]) -> None:
-    queue = opened()
+def test_push_and_done_are_idempotent(make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue()
     assert len(queue.push(tasks(3))) == 3
     assert queue.push(tasks(3)) == set()
     got = take(queue)
@@ -151,8 +151,8 @@ def test_push_and_done_are_idempotent(opened: Callable[..., RedisQueue]) -> None
     assert (queue.state().waiting, queue.state().leased) == (0, 0)
 
 
-def test_flushed_scripts_are_sent_again(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    queue = opened()
+def test_flushed_scripts_are_sent_again(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue()
     queue.push(tasks(2))
     client.script_flush()
     assert len(take(queue)) == 2
@@ -169,7 +169,7 @@ def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any)
     redis_server.kill()
     kept = ("--appendonly", "yes", "--appendfsync", "always")
     redis_server.start(*kept)
-    queue = RedisQueue(connected(redis_server), "rss", TERMS)
+    queue = RedisQueue(connect(redis_server), "rss", TERMS)
     queue.push(tasks(10))
     had = take(queue, 4)
     redis_server.kill()
@@ -187,8 +187,8 @@ def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any)
     assert len(take(queue)) == 6
 
 
-def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
-    queue = opened()
+def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
+    queue = make_queue()
     queue.push(tasks(3))
     had = take(queue, 2)
     client.flushdb()
@@ -198,10 +198,10 @@ def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, opened: Calla
     assert len(take(queue)) == 3
 
 
-def test_workers_are_not_presumed_dead_after_a_redis_outage(opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
+def test_workers_are_not_presumed_dead_after_a_redis_outage(make_queue: Callable[..., RedisQueue], monkeypatch: Any) -> None:
     """No heartbeat was possible during the outage: every worker has ten seconds."""
     now = [NOON]
-    first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    first, second = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     first.push(tasks(4))
     had = take(first)
     second.beat()
@@ -219,7 +219,7 @@ def test_workers_are_not_presumed_dead_after_a_redis_outage(opened: Callable[...
 
 @pytest.mark.slow
 def test_full_redis_refuses_pushes_but_allows_completion(redis_server: Any) -> None:
-    client = connected(redis_server)
+    client = connect(redis_server)
     queue, other = RedisQueue(client, "rss", TERMS), RedisQueue(client, "rss", TERMS)
     queue.push([task(str(n), f"h{n % 7}.example", source="甲", lane=f"l{n}") for n in range(200)])
     first = take(queue, 50)
@@ -243,7 +243,7 @@ def test_full_redis_refuses_pushes_but_allows_completion(redis_server: Any) -> N
 
 @pytest.mark.slow
 def test_replica_and_wrong_password_are_reported(redis_server: Any) -> None:
-    client = connected(redis_server)
+    client = connect(redis_server)
     queue = RedisQueue(client, "rss", TERMS, where="127.0.0.1:6379")
     client.execute_command("REPLICAOF", "127.0.0.1", "1")
     with pytest.raises(FrontierUnavailable, match=r"127\.0\.0\.1:6379 does not serve: it is a replica"):
@@ -251,12 +251,12 @@ def test_replica_and_wrong_password_are_reported(redis_server: Any) -> None:
     client.execute_command("REPLICAOF", "NO", "ONE")
     client.config_set("requirepass", "secret")
     with pytest.raises(FrontierUnavailable, match="password"):
-        RedisQueue(connected(redis_server), "rss", TERMS).push(tasks(1))
+        RedisQueue(connect(redis_server), "rss", TERMS).push(tasks(1))
     with pytest.raises(FrontierUnavailable, match="refuses the password"):
-        RedisQueue(connected(redis_server, password="wrong"), "rss", TERMS).push(tasks(1))
+        RedisQueue(connect(redis_server, password="wrong"), "rss", TERMS).push(tasks(1))
 
 
-def test_pickled_requests_of_scrapy_redis_are_refused(client: redis.Redis, opened: Callable[..., RedisQueue], tmp_path: Any) -> None:
+def test_pickled_requests_of_scrapy_redis_are_refused(client: redis.Redis, make_queue: Callable[..., RedisQueue], tmp_path: Any) -> None:
     class Bomb:
         def __reduce__(self) -> Any:
             return os.mkdir, (str(tmp_path / "ran"),)
@@ -264,7 +264,7 @@ def test_pickled_requests_of_scrapy_redis_are_refused(client: redis.Redis, opene
     import pickle
 
     client.zadd("rss:requests", {pickle.dumps(Bomb()): 0})
-    queue = opened()
+    queue = make_queue()
     for call in (lambda: queue.push(tasks(1)), lambda: take(queue), queue.state, queue.clear):
         with pytest.raises(FrontierRefused, match=r"rss:requests is not of newsportal.*redis-cli DEL rss:requests"):
             call()
@@ -273,14 +273,14 @@ def test_pickled_requests_of_scrapy_redis_are_refused(client: redis.Redis, opene
 
 
 @pytest.mark.parametrize("fill", [lambda one: one.lpush("rss:requests", "x"), lambda one: one.sadd("rss:dupefilter", "x")])
-def test_other_foreign_keys_are_refused(client: redis.Redis, opened: Callable[..., RedisQueue], fill: Callable[..., Any]) -> None:
+def test_other_foreign_keys_are_refused(client: redis.Redis, make_queue: Callable[..., RedisQueue], fill: Callable[..., Any]) -> None:
     fill(client)
     with pytest.raises(FrontierRefused, match="is not of newsportal"):
-        opened().push(tasks(1))
+        make_queue().push(tasks(1))
 
 
-def test_tasks_of_another_portal_are_not_taken(opened: Callable[..., RedisQueue]) -> None:
-    ours, theirs = opened(owner="1", owner_name="postgresql://***@db/ours"), opened(owner="2", owner_name="sqlite:///theirs.db")
+def test_tasks_of_another_portal_are_not_taken(make_queue: Callable[..., RedisQueue]) -> None:
+    ours, theirs = make_queue(owner="1", owner_name="postgresql://***@db/ours"), make_queue(owner="2", owner_name="sqlite:///theirs.db")
     ours.push(tasks(2))
     for call in (lambda: take(theirs), lambda: theirs.push(tasks(1)), theirs.clear, theirs.state):
         with pytest.raises(FrontierRefused, match=r"belongs to another portal \(postgresql://\*\*\*@db/ours\)"):
@@ -292,8 +292,8 @@ def test_tasks_of_another_portal_are_not_taken(opened: Callable[..., RedisQueue]
     assert len(theirs.push(tasks(1))) == 1
 
 
-def test_portals_share_hosts_but_not_claims(opened: Callable[..., RedisQueue]) -> None:
-    ours, theirs = opened("rss", owner="1"), opened("forum", owner="2")
+def test_portals_share_hosts_but_not_claims(make_queue: Callable[..., RedisQueue]) -> None:
+    ours, theirs = make_queue("rss", owner="1"), make_queue("forum", owner="2")
     assert ours.hold("a.example") == 0
     assert theirs.hold("a.example") is None
     assert ours.claim("visit:甲", 10)
@@ -303,34 +303,34 @@ def test_portals_share_hosts_but_not_claims(opened: Callable[..., RedisQueue]) -
 # dead local workers
 
 
-def test_leases_of_a_dead_local_process_are_taken_at_once(opened: Callable[..., RedisQueue]) -> None:
-    dead = opened(worker=gone_identity())
+def test_leases_of_a_dead_local_process_are_taken_at_once(make_queue: Callable[..., RedisQueue]) -> None:
+    dead = make_queue(worker=dead_identity())
     dead.push(tasks(2))
     had = take(dead)
-    leases = opened().take(5, delay=0, ahead=1).leases
+    leases = make_queue().take(5, delay=0, ahead=1).leases
     assert ids(leases) == had
     assert {lease.tries for lease in leases} == {1}
 
 
-def test_hosts_and_claims_of_a_dead_local_process_are_freed(opened: Callable[..., RedisQueue]) -> None:
-    dead = opened(worker=gone_identity())
+def test_hosts_and_claims_of_a_dead_local_process_are_freed(make_queue: Callable[..., RedisQueue]) -> None:
+    dead = make_queue(worker=dead_identity())
     assert dead.hold("a.example") == 0
     assert dead.claim("visit:甲", 1000)
-    assert opened().hold("a.example") == 0
-    assert opened().claim("visit:甲", 1000)
+    assert make_queue().hold("a.example") == 0
+    assert make_queue().claim("visit:甲", 1000)
 
 
-def test_worker_of_another_machine_is_waited_for(opened: Callable[..., RedisQueue]) -> None:
-    dead = opened(worker=replace(gone_identity(), machine="elsewhere|"))
+def test_worker_of_another_machine_is_waited_for(make_queue: Callable[..., RedisQueue]) -> None:
+    dead = make_queue(worker=replace(dead_identity(), machine="elsewhere|"))
     dead.push(tasks(2))
     take(dead)
-    assert take(opened()) == []
+    assert take(make_queue()) == []
 
 
-def test_workers_of_the_same_name_have_separate_tasks(opened: Callable[..., RedisQueue]) -> None:
+def test_workers_of_the_same_name_have_separate_tasks(make_queue: Callable[..., RedisQueue]) -> None:
     """As in containers whose hostname and process id are all app:1."""
     who = identity()
-    first, second = opened(worker=who), opened(worker=who)
+    first, second = make_queue(worker=who), make_queue(worker=who)
     first.push(tasks(2))
     had = take(first)
     assert take(second) == []
@@ -341,9 +341,9 @@ def test_workers_of_the_same_name_have_separate_tasks(opened: Callable[..., Redi
 # hosts
 
 
-def test_released_host_keeps_its_longer_rest(opened: Callable[..., RedisQueue]) -> None:
+def test_released_host_keeps_its_longer_rest(make_queue: Callable[..., RedisQueue]) -> None:
     now = [NOON]
-    first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    first, second = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     assert first.hold("a.example") == 0
     first.free({"a.example": 3})
     assert second.hold("a.example") == pytest.approx(3)
@@ -354,9 +354,9 @@ def test_released_host_keeps_its_longer_rest(opened: Callable[..., RedisQueue]) 
 # the clock
 
 
-def test_clock_set_back_delays_nothing(opened: Callable[..., RedisQueue]) -> None:
+def test_clock_set_back_delays_nothing(make_queue: Callable[..., RedisQueue]) -> None:
     now = [NOON]
-    queue, other = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    queue, other = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     queue.hold("a.example")
     queue.free({"a.example": 3})
     queue.push(tasks(1))
@@ -373,12 +373,12 @@ def test_clock_set_back_delays_nothing(opened: Callable[..., RedisQueue]) -> Non
 # size
 
 
-def test_resting_and_held_hosts_are_not_scanned(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
+def test_resting_and_held_hosts_are_not_scanned(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
     """The number of Redis commands per call does not grow with the number of unavailable hosts."""
 
     def commands(hosts: int) -> int:
         client.flushdb()
-        holder, queue = opened("hub"), opened()
+        holder, queue = make_queue("hub"), make_queue()
         queue.push([task(f"{n}", f"h{n}.example") for n in range(hosts)])
         for n in range(hosts // 2):
             holder.hold(f"h{n}.example")

@@ -50,15 +50,15 @@ class Line(NamedTuple):
     text: str
 
 
-def words(folder: Path, warc: Path) -> list[str]:
+def arguments(folder: Path, warc: Path) -> list[str]:
     return [
         "crawl", "--once", "--json", "--log-level", "WARNING",
         "--sources", str(folder / "sources.yaml"), "--replay", str(warc), "--log-file", str(folder / "crawl.log"),
     ]  # fmt: skip
 
 
-def finished(folder: Path, warc: Path) -> dict[str, Any]:
-    done = forked.run(*words(folder, warc))
+def run_crawl(folder: Path, warc: Path) -> dict[str, Any]:
+    done = forked.run(*arguments(folder, warc))
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 
@@ -69,7 +69,7 @@ def portal(folder: Path) -> Path:
     return folder
 
 
-def partial(folder: Path, *kinds: str) -> Path:
+def partial_portal(folder: Path, *kinds: str) -> Path:
     """Create a portal with the first :data:`PART` sources of these kinds."""
     file = portal(folder) / "sources.yaml"
     known = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -96,7 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def first(folder: Path, warc: Path) -> dict[str, Any]:
-    return finished(folder, warc)
+    return run_crawl(folder, warc)
 
 
 def stored(folder: Path) -> dict[str, int]:
@@ -130,29 +130,29 @@ def lines(folder: Path) -> dict[Found, list[Line]]:
 
 
 @pytest.fixture(scope="module")
-def part(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def complete(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A portal crawled without interruption."""
-    folder = partial(tmp_path_factory.mktemp("part") / "portal", "feeds", "regions")
-    finished(folder, warc)
+    folder = partial_portal(tmp_path_factory.mktemp("part") / "portal", "feeds", "regions")
+    run_crawl(folder, warc)
     return folder
 
 
 @pytest.fixture(scope="module")
-def alone(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Found, list[Line]]:
+def separate(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Found, list[Line]]:
     """The lines of each article when found by its feed alone, or by its front page alone, which give other titles, descriptions and
     endings. In a crawl of both, it is chance which comes first."""
     found: dict[Found, list[Line]] = {}
     for kind in ("feeds", "regions"):
-        folder = partial(tmp_path_factory.mktemp(kind) / "portal", kind)
-        finished(folder, warc)
+        folder = partial_portal(tmp_path_factory.mktemp(kind) / "portal", kind)
+        run_crawl(folder, warc)
         found |= lines(folder)
     return found
 
 
 @pytest.fixture(scope="module")
-def printed(part: Path, warc: Path) -> frozenset[Line]:
+def printed(complete: Path, warc: Path) -> frozenset[Line]:
     """Lines that occur on several pages of their site, from the saved pages themselves, independent of any crawl."""
-    store = open_store(f"sqlite:///{part}/data/newsportal.db")
+    store = open_store(f"sqlite:///{complete}/data/newsportal.db")
     pages: dict[Line, set[str]] = {}
     try:
         with open_index(warc) as saved:
@@ -190,7 +190,7 @@ def test_report_adds_up(first: dict[str, Any]) -> None:
 
 def test_second_run_stores_nothing_new(first: dict[str, Any], folder: Path, warc: Path) -> None:
     before = stored(folder)
-    second = finished(folder, warc)["total"]
+    second = run_crawl(folder, warc)["total"]
     assert second["stored"] == second["folded"] == 0
     assert second["known"] + second["repeated"] + second["new"] == second["entries"] > 0
     assert second["known"] >= first["total"]["stored"] + first["total"]["folded"]
@@ -217,24 +217,24 @@ cli.main()
 
 
 def test_repeatedly_killed_crawl_equals_an_uninterrupted_one(
-    part: Path, warc: Path, alone: dict[Found, list[Line]], printed: frozenset[Line], tmp_path: Path
+    complete: Path, warc: Path, separate: dict[Found, list[Line]], printed: frozenset[Line], tmp_path: Path
 ) -> None:
-    other, whole = partial(tmp_path / "killed", "feeds", "regions"), lines(part)
+    other, whole = partial_portal(tmp_path / "killed", "feeds", "regions"), lines(complete)
     database = other / "data" / "newsportal.db"
     for moment in (10, 40, 70):
-        done = forked.run(*words(other, warc), script=DIES.format(moment=moment))
+        done = forked.run(*arguments(other, warc), script=DIES.format(moment=moment))
         assert done.returncode == -signal.SIGKILL, done.stderr[-3000:]
         assert moment <= articles(database) < len(whole), "it was not killed in the middle"
-    finished(other, warc)
+    run_crawl(other, warc)
     have = lines(other)
     assert sorted(name.identity for name in have) == sorted(name.identity for name in whole)
     for found in (have, whole):
-        assert {name: own(found[name], printed) for name in found} == {name: own(alone[name], printed) for name in found}
+        assert {name: trimmed(found[name], printed) for name in found} == {name: trimmed(separate[name], printed) for name in found}
     site_lines = {(name.identity, line) for name in have for line in have[name] if line in printed}
     kept = Counter(line for _, line in site_lines ^ {(name.identity, line) for name in whole for line in whole[name] if line in printed})
     assert all(number <= FIRST_PAGES for number in kept.values()), kept.most_common(5)
 
 
-def own(texts: list[Line], printed: frozenset[Line]) -> list[Line]:
+def trimmed(texts: list[Line], printed: frozenset[Line]) -> list[Line]:
     """Return an article's lines without those that its site has on several pages."""
     return [line for line in texts if line not in printed]

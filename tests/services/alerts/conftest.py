@@ -134,7 +134,7 @@ def mail_server() -> Iterator[MailServer]:
     made.server_close()
 
 
-def unlike(title: str) -> str:
+def random_text(title: str) -> str:
     """Return a text that is similar to no other."""
     drawn = Random(title)
     return "".join(chr(drawn.randrange(0x4E00, 0x9000)) for _ in range(120))
@@ -170,7 +170,7 @@ class Desk:
             fetched=self.clock[0],
             identity=url,
             title=title,
-            text=f"{title}。{text or unlike(title)}",
+            text=f"{title}。{text or random_text(title)}",
             site=site,
             topics=topics,
             published=said.pop("published", self.clock[0]),

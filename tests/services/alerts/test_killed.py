@@ -26,7 +26,7 @@ def test_killed_senders_send_no_story_twice(desk: Any, receiver: Any, tmp_path: 
     desk.clock[0] = datetime.now(UTC)
     written = []
     for _ in range(KILLS):
-        senders = [begun(tmp_path) for _ in range(2)]
+        senders = [start_sender(tmp_path) for _ in range(2)]
         for _ in range(STORIES // KILLS):
             written.append(f"第{len(written)}条消息")
             desk.write(written[-1])
@@ -44,7 +44,7 @@ def test_killed_senders_send_no_story_twice(desk: Any, receiver: Any, tmp_path: 
     assert set(states.values()) <= {"sent", "unknown"}
 
 
-def begun(folder: Path) -> Started:
+def start_sender(folder: Path) -> Started:
     sender = Started(str(folder), script=SENDER, piped=True)
     assert sender.stdout.readline() == "begun\n"
     return sender

@@ -142,7 +142,7 @@ def test_event_preview_lists_earlier_stories(desk: Any, receiver: Any) -> None:
 def test_search_alert_waits_for_the_index(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, about="search", of="观景桥", name="观景桥")
     index, store = desk.work.index, desk.work.store
-    lagging = replace(desk.work, index=Lagging(index, index.position()))
+    lagging = replace(desk.work, index=LaggingIndex(index, index.position()))
     desk.write("云岭观景桥开放")
     step(lagging)
     assert receiver.stories == []
@@ -174,7 +174,7 @@ def test_store_restored_from_older_backup_is_followed_from_its_end(desk: Any, re
     assert receiver.stories == ["恢复之后的新闻"]
 
 
-class Lagging:
+class LaggingIndex:
     """An index that lags behind the store."""
 
     def __init__(self, index: Any, reached: int) -> None:

@@ -23,7 +23,7 @@ FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长�
 BRIDGE = "云岭峡谷观景桥昨天因大风关闭，桥上游客全部撤离。景区表示，风力超过六级时观景桥都会关闭。"
 
 
-def brief(desk: Any, receiver: Any, **said: Any) -> Alert:
+def briefing_alert(desk: Any, receiver: Any, **said: Any) -> Alert:
     made: Alert = desk.alert(
         "webhook", {"url": receiver.address}, **{"name": "简报", "about": "briefing", "of": "", "digest": (12, 18), **said}
     )
@@ -32,7 +32,7 @@ def brief(desk: Any, receiver: Any, **said: Any) -> Alert:
 
 def test_briefing_covers_time_since_last_hour(desk: Any, receiver: Any) -> None:
     desk.write("清早的旧闻", published=desk.clock[0] - timedelta(days=3))
-    brief(desk, receiver)
+    briefing_alert(desk, receiver)
     desk.write("远山船厂渡轮下水", FERRY)
     assert step(desk.work).sent == 0
     desk.pass_time(hours=2, minutes=1)  # 12:01
@@ -49,7 +49,7 @@ def test_briefing_covers_time_since_last_hour(desk: Any, receiver: Any) -> None:
 
 
 def test_empty_briefing_is_not_sent(desk: Any, receiver: Any) -> None:
-    alert = brief(desk, receiver, of="航运")
+    alert = briefing_alert(desk, receiver, of="航运")
     desk.write("远山船厂渡轮下水", FERRY)  # of another topic
     desk.pass_time(hours=3)
     assert step(desk.work).sent == 0
@@ -59,7 +59,7 @@ def test_empty_briefing_is_not_sent(desk: Any, receiver: Any) -> None:
 
 
 def test_quiet_hours_delay_briefing_and_missed_ones_are_skipped(desk: Any, receiver: Any) -> None:
-    brief(desk, receiver, quiet=(11, 14))
+    briefing_alert(desk, receiver, quiet=(11, 14))
     desk.write("远山船厂渡轮下水", FERRY)
     desk.pass_time(hours=2, minutes=30)  # 12:30
     assert step(desk.work).sent == 0
@@ -74,15 +74,15 @@ def test_quiet_hours_delay_briefing_and_missed_ones_are_skipped(desk: Any, recei
 
 def test_disabled_or_newer_alert_sends_no_briefing(desk: Any, receiver: Any) -> None:
     desk.write("远山船厂渡轮下水", FERRY)
-    off = brief(desk, receiver)
+    off = briefing_alert(desk, receiver)
     desk.accounts.alerts.save(replace(off, enabled=False))
     desk.pass_time(hours=3)
-    brief(desk, receiver)
+    briefing_alert(desk, receiver)
     assert step(desk.work).sent == 0
 
 
 def test_preview_lists_last_briefings(desk: Any, receiver: Any) -> None:
-    alert = brief(desk, receiver)
+    alert = briefing_alert(desk, receiver)
     desk.write("远山船厂渡轮下水", FERRY)
     desk.pass_time(hours=4)
     found = preview(desk.work, alert)
@@ -111,15 +111,15 @@ def test_short_text_has_complete_events_and_remaining_count(limit: int) -> None:
     assert "…" not in text
 
 
-def storm(desk: Any, hours: float, name: str, count: int = 4) -> None:
+def add_stories(desk: Any, hours: float, name: str, count: int = 4) -> None:
     for number in range(count):
         desk.pass_time(hours=hours / count)
         desk.write(f"{name}{number}", f"{name}来了。", site=f"站{number % 3}", keywords=(name,), topics=("航运",))
 
 
-def rising(desk: Any, receiver: Any) -> Alert:
+def rising_alert(desk: Any, receiver: Any) -> Alert:
     """Create an alert on rising subjects at eight and noon, after three days of ordinary weather. It is 08:30 of the fourth day."""
-    alert = brief(desk, receiver, name="升温", about="rising", of="航运", digest=(8, 12))
+    alert = briefing_alert(desk, receiver, name="升温", about="rising", of="航运", digest=(8, 12))
     desk.pass_time(hours=-1.5)
     for day in range(3):
         for number in range(5):
@@ -138,16 +138,16 @@ def test_alerts_of_one_hour_share_rising_boards(desk: Any, receiver: Any, monkey
 
     monkeypatch.setattr(making, "replay_boards", replay)
     for digest in ((8, 12), (8, 12), (9, 12)):
-        brief(desk, receiver, about="rising", of="航运", digest=digest)
+        briefing_alert(desk, receiver, about="rising", of="航运", digest=digest)
     desk.pass_time(hours=2, minutes=1)  # 12:01
     step(desk.work)
     assert [moment.astimezone(SHANGHAI).hour for moment in sorted(made)] == [8, 9, 12]
 
 
 def test_rising_subject_is_sent_once(desk: Any, receiver: Any) -> None:
-    rising(desk, receiver)
+    rising_alert(desk, receiver)
     assert step(desk.work).sent == 0
-    storm(desk, 3.0, "台风")
+    add_stories(desk, 3.0, "台风")
     desk.pass_time(hours=1)  # 12:30
     assert step(desk.work).sent == 1
     assert step(desk.work).sent == 0
@@ -161,11 +161,11 @@ def test_rising_subject_is_sent_once(desk: Any, receiver: Any) -> None:
 
 
 def test_preview_of_rising_subjects_matches_sent_messages(desk: Any, receiver: Any) -> None:
-    alert = rising(desk, receiver)
-    storm(desk, 3.0, "台风")
+    alert = rising_alert(desk, receiver)
+    add_stories(desk, 3.0, "台风")
     desk.pass_time(hours=1)
     step(desk.work)
-    storm(desk, 18.0, "海带", 6)
+    add_stories(desk, 18.0, "海带", 6)
     desk.pass_time(hours=2)  # 08:30
     step(desk.work)
     seen = preview(desk.work, alert, 2)

@@ -17,15 +17,15 @@ def article(url: str, html: str = "", source: str = "feed:甲", **told: object) 
     return StoredArticle(url, url, url, url, "题", NOW, NOW, source, html=html, **told)  # type: ignore[arg-type]
 
 
-def to(*urls: str) -> str:
+def refs(*urls: str) -> str:
     return "".join(f'<p><a href="{url}">原文</a></p>' for url in urls)
 
 
 def test_sites_linked_from_many_sites_come_first() -> None:
     counting = SiteCounter()
     for n in range(6):
-        counting.take(article(f"https://site{n}.example/a/{n}", to("https://www.wide.example/x", "https://www.wide.example/y")))
-        counting.take(article("https://site0.example/b", to("https://narrow.example/x"), topics=("航运",)))
+        counting.take(article(f"https://site{n}.example/a/{n}", refs("https://www.wide.example/x", "https://www.wide.example/y")))
+        counting.take(article("https://site0.example/b", refs("https://narrow.example/x"), topics=("航运",)))
     first, second = counting.suggestions()
     assert (first.site, first.linked, first.sites) == ("wide.example", 6, 6)
     assert (second.site, second.linked, second.sites, second.topics) == ("narrow.example", 6, 1, ("航运",))
@@ -41,13 +41,13 @@ def test_known_sources_platforms_and_own_site_are_not_suggested() -> None:
         "https://mp.weixin.qq.com/s/4",
         "http://10.0.0.1/5",
     )
-    counting.take(article("https://www.own.example/1", to(*links, "https://news.qq.com/6")))
+    counting.take(article("https://www.own.example/1", refs(*links, "https://news.qq.com/6")))
     assert [one.site for one in counting.suggestions()] == ["qq.com"]
 
 
 def test_site_of_stored_articles_is_not_suggested() -> None:
     counting = SiteCounter()
-    counting.take(article("https://a.example/1", to("https://later.example/x")))
+    counting.take(article("https://a.example/1", refs("https://later.example/x")))
     counting.take(article("https://later.example/1"))
     assert counting.suggestions() == []
 
@@ -66,9 +66,9 @@ def test_search_results_and_origins_are_counted() -> None:
 
 
 def test_links_are_counted_once_per_article_and_limited() -> None:
-    many = to(*(f"https://s{n}.example/" for n in range(500)))
+    many = refs(*(f"https://s{n}.example/" for n in range(500)))
     assert len(list(linked(many, "own.example"))) == suggestions.MAX_LINKS
-    twice = to("https://b.example/1?a=1&amp;b=2", "https://b.example/2")
+    twice = refs("https://b.example/1?a=1&amp;b=2", "https://b.example/2")
     assert list(linked(twice, "own.example")) == [("b.example", "https://b.example/1?a=1&b=2")]
     assert list(linked('<a href="javascript:alert(1)">x</a><a href="/local">y</a><a title="https://c.example/">z</a>', "own.example")) == []
 
@@ -78,7 +78,7 @@ def test_counters_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = SiteCounter()
     for n in range(200):
         counting.take(
-            article(f"https://own.example/{n}", to(f"https://once{n}.example/", "https://often.example/"), origin=f"社{n}", site=f"站{n}")
+            article(f"https://own.example/{n}", refs(f"https://once{n}.example/", "https://often.example/"), origin=f"社{n}", site=f"站{n}")
         )
     assert len(counting._sites) <= 20
     assert len(counting._names) <= 20
@@ -90,8 +90,8 @@ def test_rarest_sites_are_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = SiteCounter()
     for n in range(20):
         for time in range(2 + n):
-            counting.take(article(f"https://own.example/{n}/{time}", to(f"https://site{n}.example/")))
-    counting.take(article("https://own.example/x", to("https://new.example/")))
+            counting.take(article(f"https://own.example/{n}/{time}", refs(f"https://site{n}.example/")))
+    counting.take(article("https://own.example/x", refs("https://new.example/")))
     assert len(counting._sites) == 19
     left = {one.site for one in counting.suggestions()}
     assert "new.example" in left

@@ -30,7 +30,7 @@ def place(store: Store, **events: list[str]) -> None:
     assert store.events.place(placed, vectors, after=store.events.position(), upto=store.last_seq())
 
 
-def look(store: Store, **said: int) -> Revision:
+def run_revision(store: Store, **said: int) -> Revision:
     return revise(store, NOW, lambda done, total: None, **said)
 
 
@@ -48,14 +48,14 @@ def mixed(store: Store) -> tuple[str, str, str]:
 
 def test_unrelated_story_is_split_off_in_one_pass(store: Store, mixed: tuple[str, str, str]) -> None:
     fire, trial, catch = mixed
-    assert look(store) == Revision(events=1, parted=1)
+    assert run_revision(store) == Revision(events=1, parted=1)
     found = store.events.of(mixed)
     assert found[fire].event_id == found[trial].event_id == "fire"
     assert found[catch].event_id != "fire"
     assert {one.by for one in found.values()} == {None}
-    again = look(store)
+    again = run_revision(store)
     assert (again.parted, again.joined) == (0, 0)
-    assert look(store) == Revision()
+    assert run_revision(store) == Revision()
 
 
 def test_duplicate_events_are_joined(store: Store) -> None:
@@ -63,7 +63,7 @@ def test_duplicate_events_are_joined(store: Store) -> None:
     place(store, first=[fire], second=[again])
     follower = EventFollower()
     follower.follow(store)
-    assert look(store).joined == 1
+    assert run_revision(store).joined == 1
     assert store.events.joined("second") == "first"
     assert store.events.members(["first"])["first"][1].story_id == again
     later = add(store, "later", "灯笼作坊火灾", AGAIN, 2)
@@ -74,20 +74,20 @@ def test_duplicate_events_are_joined(store: Store) -> None:
 def test_edits_by_editors_are_kept(store: Store, mixed: tuple[str, str, str]) -> None:
     _, trial, _ = mixed
     number = editing.rename(store, "fire", "灯笼与海带", by="林", now=NOW)
-    assert look(store) == Revision(events=1)
+    assert run_revision(store) == Revision(events=1)
     editing.undo(store, number, by="林", now=NOW)
     new, _ = editing.split(store, "fire", [trial], by="林", now=NOW)  # the stories left together were seen by the editor, too
-    look(store)
+    run_revision(store)
     assert {id: one.event_id for id, one in store.events.of(mixed).items()} == dict.fromkeys(mixed, "fire") | {trial: new}
-    assert (editing.join(store, "fire", new, by="林", now=NOW), look(store).parted)[1] == 0
+    assert (editing.join(store, "fire", new, by="林", now=NOW), run_revision(store).parted)[1] == 0
 
 
 def test_undone_split_is_not_repeated(store: Store, mixed: tuple[str, str, str]) -> None:
-    look(store)
+    run_revision(store)
     (edit,) = store.events.edits("fire")
     assert (edit.kind, edit.by) == ("split", "")
     editing.undo(store, edit.number, by="林", now=NOW)
-    assert look(store).parted == 0
+    assert run_revision(store).parted == 0
     assert {one.event_id for one in store.events.of(mixed).values()} == {"fire"}
 
 
@@ -103,9 +103,9 @@ def test_event_changed_during_the_pass_is_left_for_the_next(
         return components(*args)
 
     monkeypatch.setattr("newsportal.services.events.editing.components", late)
-    assert look(store) == Revision(events=1, conflicts=1)
+    assert run_revision(store) == Revision(events=1, conflicts=1)
     assert {store.events.of([id])[id].event_id for id in (fire, trial)} == {"fire"}
-    assert look(store).conflicts == 0
+    assert run_revision(store).conflicts == 0
 
 
 def test_event_joined_during_the_pass_does_not_hide_a_duplicate(store: Store) -> None:
@@ -131,5 +131,5 @@ def test_event_joined_during_the_pass_does_not_hide_a_duplicate(store: Store) ->
 def test_pass_is_limited_and_next_one_continues(store: Store) -> None:
     fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, 19)
     place(store, first=[fire], second=[catch])
-    assert look(store, budget=1) == Revision(events=1, more=True)
-    assert look(store) == Revision(events=1)
+    assert run_revision(store, budget=1) == Revision(events=1, more=True)
+    assert run_revision(store) == Revision(events=1)

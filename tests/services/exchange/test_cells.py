@@ -30,7 +30,7 @@ def test_cell_round_trip(text: str) -> None:
     assert not is_formula(cell(text)) or cell(text).startswith("'")
 
 
-def through(rows: list[dict[str, Any]]) -> list[Any]:
+def round_trip(rows: list[dict[str, Any]]) -> list[Any]:
     stream = io.StringIO(newline="")
     write_csv(rows, stream)
     stream.seek(0)
@@ -43,7 +43,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 @given(url=TEXTS.filter(bool), title=TEXTS, text=TEXTS, topics=st.lists(TEXTS.filter(bool)), caption=TEXTS)
 def test_csv_rows_round_trip(url: str, title: str, text: str, topics: list[str], caption: str) -> None:
     row = {"url": url, "title": title, "text": text, "topics": topics, "keywords": [], "images": [{"url": "u", "caption": caption}]}
-    assert through([row]) == [row]
+    assert round_trip([row]) == [row]
 
 
 def test_columns_in_any_order_and_bad_rows_are_reported() -> None:
@@ -76,7 +76,7 @@ def test_invalid_utf_8_is_reported() -> None:
 
 def test_text_of_ten_megabytes(capsys: object) -> None:
     row = {"url": "u", "title": "t", "text": "字" * 3_500_000, "topics": [], "keywords": []}
-    assert through([row]) == [row]
+    assert round_trip([row]) == [row]
 
 
 @pytest.fixture

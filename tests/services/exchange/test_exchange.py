@@ -66,7 +66,7 @@ def fill(store: Store) -> None:
     store.galleries.save(story, now=NOW)
 
 
-def all_of(uri: str) -> dict[str, dict[str, Any]]:
+def stored_rows(uri: str) -> dict[str, dict[str, Any]]:
     """Return the rows that an import should restore, by id."""
     with closing(open_store(uri, create=False)) as store:
         rows = [whole(one, store) for one in store.all_articles()]
@@ -100,7 +100,7 @@ def test_import_restores_exported_articles_once(filled: Path, empty: str, form: 
     assert run("export", "--format", form, "--out", file, "--sources", str(filled)).exit_code == 0
     counts = json.loads(run("import", file, "--json").stdout.splitlines()[-1])
     assert counts == {"stored": 5}
-    assert all_of(empty) == all_of(f"sqlite:///{filled.parent}/news.db")
+    assert stored_rows(empty) == stored_rows(f"sqlite:///{filled.parent}/news.db")
     with closing(open_store(empty)) as store:
         before = store.last_seq()
     assert json.loads(run("import", file, file, "--json").stdout.splitlines()[-1]) == {"same": 10}
@@ -141,7 +141,7 @@ def test_any_text_round_trips_in_every_format(title: str, text: str, author: str
         copy.unlink(missing_ok=True)
         run("export", "--format", form, "--out", str(file), "--sources", sources)
         run("import", str(file), "--store", f"sqlite:///{copy}", "--sources", sources)
-        assert all_of(f"sqlite:///{copy}") == all_of(uri)
+        assert stored_rows(f"sqlite:///{copy}") == stored_rows(uri)
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_article_of_ten_megabytes(form: str, empty: str, tmp_path: Path) -> None
     (tmp_path / "big.yaml").write_text("store: sqlite:///big.db\n", encoding="utf-8")
     run("export", "--format", form, "--out", f"big.{ENDINGS[form]}", "--sources", "big.yaml")
     assert "1 stored" in run("import", f"big.{ENDINGS[form]}").stdout
-    assert all_of(empty) == all_of(f"sqlite:///{tmp_path}/big.db")
+    assert stored_rows(empty) == stored_rows(f"sqlite:///{tmp_path}/big.db")
 
 
 def test_reposts_are_folded_on_import(empty: str) -> None:
@@ -245,7 +245,7 @@ def test_older_row_in_the_same_file_does_not_win(empty: str) -> None:
     ]
     Path("x.jsonl").write_text("\n".join(map(json.dumps, states)), "utf-8")
     assert json.loads(run("import", "x.jsonl", "--json").stdout.splitlines()[-1]) == {"stored": 1, "older": 1, "revised": 1}
-    assert [one["text"] for one in all_of(empty).values()] == ["3 号"]
+    assert [one["text"] for one in stored_rows(empty).values()] == ["3 号"]
 
 
 def test_foreign_parquet_is_read_or_refused(tmp_path: Path) -> None:

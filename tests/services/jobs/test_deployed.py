@@ -42,7 +42,7 @@ def schedule(scrapyd: Any, project: str, spider: str, *arguments: tuple[str, str
 
 
 @pytest.fixture(scope="module")
-def beside(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def server_with_package(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A server whose folder has the project's configuration and which has listed the spiders of the installed package."""
     server = new_scrapyd(tmp_path_factory.mktemp("beside"))
     shutil.copy(ROOT / "scrapy.cfg", server.folder)
@@ -73,24 +73,24 @@ def test_egg_with_sources_crawls_and_logs(scrapyd: Any, sources: Path, rows: Any
     assert [name for name in reports if name.endswith(f"-{rss}-rss")], reports
 
 
-def test_installed_package_needs_no_egg_and_reads_outside_sources(beside: Any, sources: Path, rows: Any) -> None:
-    job = schedule(beside, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
-    beside.finished(job)
-    log = beside.server.text(f"/logs/default/rss/{job}.log")
+def test_installed_package_needs_no_egg_and_reads_outside_sources(server_with_package: Any, sources: Path, rows: Any) -> None:
+    job = schedule(server_with_package, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
+    server_with_package.finished(job)
+    log = server_with_package.server.text(f"/logs/default/rss/{job}.log")
     assert f"{sources}; the store is" in log, log
     assert set(rows(sources.parent / "data" / "newsportal.db", STORED)) == {("feed:海棠都市网",)}
 
 
-def test_cancelled_job_shuts_down_cleanly(beside: Any, sources: Path, rows: Any, until: Any) -> None:
+def test_cancelled_job_shuts_down_cleanly(server_with_package: Any, sources: Path, rows: Any, until: Any) -> None:
     values = yaml.safe_load(sources.read_text("utf-8"))
     values["politeness"] = {**values.get("politeness", {}), "delay": 1}
     sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
     store = sources.parent / "data" / "newsportal.db"
-    job = schedule(beside, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"))
+    job = schedule(server_with_package, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"))
     until(lambda: rows(store, STORED), "the first article")
-    assert beside.server.post("cancel", [("project", "default"), ("job", job)])["prevstate"] == "running"
-    beside.finished(job)
-    log = beside.server.text(f"/logs/default/rss/{job}.log")
+    assert server_with_package.server.post("cancel", [("project", "default"), ("job", job)])["prevstate"] == "running"
+    server_with_package.finished(job)
+    log = server_with_package.server.text(f"/logs/default/rss/{job}.log")
     assert "Spider closed (shutdown)" in log
     assert "Traceback" not in log
     assert [json.loads(report)["reason"] for (report,) in rows(store, "SELECT report FROM runs")] == ["shutdown"]

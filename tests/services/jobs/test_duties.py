@@ -46,7 +46,7 @@ def file(tmp_path: Path) -> SourcesReloader:
     return SourcesReloader(path, known, print)
 
 
-def night(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True, pruned: bool = True) -> list[Wanted]:
+def tonight(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True, pruned: bool = True) -> list[Wanted]:
     """Return the jobs that are started next; ``pruned``: after that night's pruning."""
     jobs = [*jobs, *([Job("p", kind="prune", state="done", started=moment)] if pruned else [])]
     clock = Clock()
@@ -64,59 +64,59 @@ def test_nightly_hour_is_in_the_portals_time_zone() -> None:
 
 
 def test_fit_is_due_once_a_night_and_after_a_missed_night(file: SourcesReloader, tmp_path: Path) -> None:
-    (wanted,) = night(file, NOW)
+    (wanted,) = tonight(file, NOW)
     assert (wanted.kind, wanted.words) == ("fit", ("recommend", "fit", "--json"))
     store = open_store(file.known.store)
     store.readers.save_fit(Fit(NOW, {}, b""))
     store.close()
-    assert not night(file, NOW + HOUR)
-    assert not night(file, NOW + 7 * HOUR)
-    assert night(file, NOW + 8 * HOUR)
-    assert night(file, NOW + 100 * HOUR)
+    assert not tonight(file, NOW + HOUR)
+    assert not tonight(file, NOW + 7 * HOUR)
+    assert tonight(file, NOW + 8 * HOUR)
+    assert tonight(file, NOW + 100 * HOUR)
     path = tmp_path / "empty" / "sources.yaml"
     path.parent.mkdir()
     path.write_text("feeds: []\n", "utf-8")
     empty = SourcesReloader(path, load(path), print)
-    assert not night(empty, NOW), "no store"
+    assert not tonight(empty, NOW), "no store"
     open_store(empty.known.store).close()
-    assert not night(empty, NOW), "no views"
+    assert not tonight(empty, NOW), "no views"
 
 
 def test_failed_fit_waits_for_the_next_night(file: SourcesReloader) -> None:
     failed = Job("a", kind="fit", state="failed", started=NOW)
-    assert not night(file, NOW + HOUR, [failed])
-    assert not night(file, NOW + 9 * HOUR, [Job("a", kind="fit", started=NOW)]), "it is still running"
-    assert night(file, NOW + 9 * HOUR, [failed])
-    assert night(file, NOW - HOUR, [failed]), "a clock set back does not block the fit"
+    assert not tonight(file, NOW + HOUR, [failed])
+    assert not tonight(file, NOW + 9 * HOUR, [Job("a", kind="fit", started=NOW)]), "it is still running"
+    assert tonight(file, NOW + 9 * HOUR, [failed])
+    assert tonight(file, NOW - HOUR, [failed]), "a clock set back does not block the fit"
 
 
 def test_prune_is_due_each_night_before_the_fit(file: SourcesReloader, tmp_path: Path) -> None:
-    (wanted,) = night(file, NOW, [], pruned=False)
+    (wanted,) = tonight(file, NOW, [], pruned=False)
     assert (wanted.kind, wanted.words) == ("prune", ("prune", "--json"))
-    assert not night(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it is still running"
+    assert not tonight(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it is still running"
     done = Job("p", kind="prune", state="failed", started=NOW - HOUR)
-    assert not night(file, NOW, [done], pruned=False, learn=False), "a failed one counts for this night, too"
-    assert [one.kind for one in night(file, NOW, [done], pruned=False)] == ["fit"]
-    assert [one.kind for one in night(file, NOW + 8 * HOUR, [done], pruned=False)] == ["prune"]
+    assert not tonight(file, NOW, [done], pruned=False, learn=False), "a failed one counts for this night, too"
+    assert [one.kind for one in tonight(file, NOW, [done], pruned=False)] == ["fit"]
+    assert [one.kind for one in tonight(file, NOW + 8 * HOUR, [done], pruned=False)] == ["prune"]
     path = tmp_path / "unread" / "sources.yaml"
     path.parent.mkdir()
     path.write_text("feeds: []\n", "utf-8")
     unread = SourcesReloader(path, load(path), print)
-    assert not night(unread, NOW, [], pruned=False), "no store"
+    assert not tonight(unread, NOW, [], pruned=False), "no store"
     open_store(unread.known.store).close()
-    assert night(unread, NOW, [], pruned=False), "also without readers"
+    assert tonight(unread, NOW, [], pruned=False), "also without readers"
 
 
 def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) -> None:
     store = open_store(file.known.store)
     EventFollower().follow(store)
-    (wanted,) = night(file, NOW)
+    (wanted,) = tonight(file, NOW)
     assert (wanted.kind, wanted.words) == ("revise", ("event", "revise", "--json"))
-    assert not night(file, NOW, [Job("r", kind="revise", started=NOW)]), "it is still running"
-    assert [one.kind for one in night(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
+    assert not tonight(file, NOW, [Job("r", kind="revise", started=NOW)]), "it is still running"
+    assert [one.kind for one in tonight(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
     store.events.move("revised", store.events.position("changed"))
     store.close()
-    assert [one.kind for one in night(file, NOW)] == ["fit"]
+    assert [one.kind for one in tonight(file, NOW)] == ["fit"]
 
 
 def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None:
@@ -134,27 +134,27 @@ def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None
     assert [one.kind for one in look(NOW + 8 * HOUR)] == ["revise"]
 
 
-def crawl(minutes: float, stored: int) -> Job:
+def crawl_job(minutes: float, stored: int) -> Job:
     return Job(f"c{minutes}", state="done", started=NOW, ended=NOW + timedelta(minutes=minutes), outcome=({"stored": stored},))
 
 
 def test_training_is_due_after_enough_new_articles_and_a_pause() -> None:
     duty = Retraining(50)
-    assert not list(duty.wanted([crawl(1, 30)], NOW + HOUR))
-    jobs = [crawl(1, 30), crawl(2, 20)]
+    assert not list(duty.wanted([crawl_job(1, 30)], NOW + HOUR))
+    jobs = [crawl_job(1, 30), crawl_job(2, 20)]
     (wanted,) = duty.wanted(jobs, NOW + HOUR)
     assert (wanted.kind, wanted.words, wanted.limit) == ("retrain", ("retrain", "--json"), duties.RETRAIN_LIMIT)
     training = Job("t", kind="retrain", state="running", started=NOW + timedelta(minutes=3))
-    assert not list(duty.wanted([*jobs, training, crawl(4, 500)], NOW + 9 * HOUR)), "one is running"
+    assert not list(duty.wanted([*jobs, training, crawl_job(4, 500)], NOW + 9 * HOUR)), "one is running"
     done = Job("t", kind="retrain", state="failed", started=NOW + timedelta(minutes=3))
-    assert not list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=62))), "the pause is not over"
+    assert not list(duty.wanted([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=62))), "the pause is not over"
     assert not list(duty.wanted([*jobs, done], NOW + 9 * HOUR)), "earlier articles do not count again"
-    assert list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=63)))
+    assert list(duty.wanted([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=63)))
     assert list(duty.wanted([*jobs, done], NOW)), "a clock set back does not block training"
 
 
 def test_zero_turns_training_off() -> None:
-    assert not list(Retraining(0).wanted([crawl(1, 10_000)], NOW + HOUR))
+    assert not list(Retraining(0).wanted([crawl_job(1, 10_000)], NOW + HOUR))
 
 
 def test_crawls_repeat_one_at_a_time_or_on_request() -> None:

@@ -25,7 +25,7 @@ from newsportal.store import open_store
 from newsportal.store.outbox import Outbox
 
 
-class Death:
+class KillAtStep:
     """Kills the process at the step of this number."""
 
     def __init__(self, step: int) -> None:
@@ -47,7 +47,7 @@ class Death:
 
 
 def main(folder: Path, target: str, step: int) -> None:
-    death = Death(step)
+    death = KillAtStep(step)
     for name in ("follow", "take", "settle"):
         setattr(Outbox, name, death.around(getattr(Outbox, name)))
     for name in ("put", "remove"):
@@ -67,7 +67,7 @@ def main(folder: Path, target: str, step: int) -> None:
     store.close()
 
 
-def answers(folder: Path, target: Path) -> None:
+def serve(folder: Path, target: Path) -> None:
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
@@ -84,4 +84,4 @@ def answers(folder: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    answers(Path(sys.argv[1]), Path(sys.argv[2]))
+    serve(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -35,7 +35,7 @@ PICTURES = (Image("https://a.example/1.jpg", caption="桥", width=640, height=48
 
 
 @pytest.fixture(params=["mongodb", "elasticsearch"])
-def there(request: pytest.FixtureRequest, servers: Servers) -> Iterator[DocumentServer]:
+def docs(request: pytest.FixtureRequest, servers: Servers) -> Iterator[DocumentServer]:
     with servers.database(request.param) as database:
         made: DocumentServer = Mongo(database.uri) if request.param == "mongodb" else Elastic(database.uri)
         yield made
@@ -59,12 +59,12 @@ def elastic(servers: Servers) -> Iterator[Elastic]:
 
 
 @pytest.mark.slow
-def test_article_becomes_a_plain_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_article_becomes_a_plain_document(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     id = add("桥", title="长江大桥今天通车", text="记者从武汉发来报道：长江大桥通车了。", topic="城市", images=PICTURES, language="zh")
-    tally = run(store, tmp_path, there.target())
+    tally = run(store, tmp_path, docs.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (1, 0, None, None)
-    (found,) = there.found().values()
-    assert found[("_id" if isinstance(there, Mongo) else "id")] == id
+    (found,) = docs.found().values()
+    assert found[("_id" if isinstance(docs, Mongo) else "id")] == id
     stored = store.articles([id])[0]
     expected = {
         "title": "长江大桥今天通车", "site": "青河网", "category": "旅游", "topics": ["城市"], "story": stored.story_id, "author": "林秀文",
@@ -72,42 +72,42 @@ def test_article_becomes_a_plain_document(store: Store, add: Add, there: Documen
         "images": [{"url": "https://a.example/1.jpg", "caption": "桥", "width": 640, "height": 480}],
     }  # fmt: skip
     assert {name: found[name] for name in expected} == expected
-    published = found["published"] if isinstance(there, Mongo) else datetime.fromisoformat(found["published"])
+    published = found["published"] if isinstance(docs, Mongo) else datetime.fromisoformat(found["published"])
     assert published == NOW - HOUR
-    assert there.words("长江大桥", "武汉") == [id]
-    assert there.words("长江大桥", "上海") == []
+    assert docs.words("长江大桥", "武汉") == [id]
+    assert docs.words("长江大桥", "上海") == []
 
 
 @pytest.mark.slow
-def test_documents_are_updated_and_withdrawn(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
-    target = there.target(only="{versions: all}")
+def test_documents_are_updated_and_withdrawn(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
+    target = docs.target(only="{versions: all}")
     ids = [add("a"), add("b"), add("c")]
     assert run(store, tmp_path, target).published == 3
     assert run(store, tmp_path, target).done == 0
     add("a", title="改过的标题")
     store.set_category(ids[1], "体育", by="editor", now=NOW)
     assert run(store, tmp_path, target).revised == 2
-    assert (there.found()[ids[0]]["title"], there.found()[ids[0]]["revision"]) == ("改过的标题", 2)
-    assert there.found()[ids[1]]["category"] == "体育"
+    assert (docs.found()[ids[0]]["title"], docs.found()[ids[0]]["revision"]) == ("改过的标题", 2)
+    assert docs.found()[ids[1]]["category"] == "体育"
     store.hide([ids[2]], by="editor", reason="wrong", now=NOW)
     assert run(store, tmp_path, target).withdrawn == 1
-    assert sorted(there.found()) == sorted(ids[:2])
+    assert sorted(docs.found()) == sorted(ids[:2])
     store.show([ids[2]], now=NOW)
     run(store, tmp_path, target)
     store.outbox.ask("docs", [ids[2]], "there", now=NOW)
     run(store, tmp_path, target)
-    assert sorted(there.found()) == sorted(ids)
+    assert sorted(docs.found()) == sorted(ids)
     store.outbox.ask("docs", ids, "gone", now=NOW)
     assert run(store, tmp_path, target).withdrawn == 3
-    assert there.found() == {}
+    assert docs.found() == {}
 
 
 @pytest.mark.slow
-def test_every_version_has_its_place_in_the_story(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
-    target = there.target(only="{versions: all}")
+def test_every_version_has_its_place_in_the_story(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
+    target = docs.target(only="{versions: all}")
 
     def stories() -> list[tuple[bool, int]]:
-        return sorted((one["head"], one["versions"]) for one in there.found().values())
+        return sorted((one["head"], one["versions"]) for one in docs.found().values())
 
     first = add("a", text=invented(1, 400))
     run(store, tmp_path, target)
@@ -121,38 +121,38 @@ def test_every_version_has_its_place_in_the_story(store: Store, add: Add, there:
     store.unfold(second, now=NOW)
     run(store, tmp_path, target)
     assert stories() == [(False, 2), (True, 1), (True, 2)]
-    assert there.found()[second]["story"] != there.found()[first]["story"]
+    assert docs.found()[second]["story"] != docs.found()[first]["story"]
     store.hide([first], by="editor", reason="wrong", now=NOW)
     run(store, tmp_path, target)
     assert stories() == [(True, 1), (True, 1)]
 
 
 @pytest.mark.slow
-def test_story_is_published_once_by_its_head(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_story_is_published_once_by_its_head(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     first = add("a", text=invented(1, 400))
-    run(store, tmp_path, there.target())
+    run(store, tmp_path, docs.target())
     add("b", text=invented(1, 400), host="other.example", site="别的网")
-    assert (run(store, tmp_path, there.target()).published, list(there.found())) == (0, [first])
-    assert there.found()[first]["versions"] == 2
+    assert (run(store, tmp_path, docs.target()).published, list(docs.found())) == (0, [first])
+    assert docs.found()[first]["versions"] == 2
 
 
 @pytest.mark.slow
-def test_lost_outbox_duplicates_nothing(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_lost_outbox_duplicates_nothing(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     ids = [add() for _ in range(3)]
-    run(store, tmp_path, there.target())
+    run(store, tmp_path, docs.target())
     store.outbox.forget("docs")
-    assert run(store, tmp_path, there.target()).published == 3
-    assert sorted(there.found()) == sorted(ids)
+    assert run(store, tmp_path, docs.target()).published == 3
+    assert sorted(docs.found()) == sorted(ids)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
-def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
+def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: DocumentServer, tmp_path: Path, known: bool) -> None:
     id = add("a")
     if known:
-        run(store, tmp_path, there.target())
+        run(store, tmp_path, docs.target())
     store.outbox.ask("docs", [id], "there", now=NOW)
-    with work_on(store, tmp_path, there.target()) as work:
+    with work_on(store, tmp_path, docs.target()) as work:
         began = NOW + timedelta(days=900)
         (slow,) = store.outbox.take("docs", "slow", now=began, seconds=LEASE, limit=1)
         old = store.articles([id])[0]
@@ -162,74 +162,74 @@ def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, there: 
             work.target.put(old, slow)
         with pytest.raises(Overtaken):
             work.target.remove(old, slow)
-    assert there.found()[id]["title"] == "新的标题"
+    assert docs.found()[id]["title"] == "新的标题"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
-def test_late_put_does_not_restore_a_withdrawn_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
+def test_late_put_does_not_restore_a_withdrawn_document(store: Store, add: Add, docs: DocumentServer, tmp_path: Path, known: bool) -> None:
     id = add("a")
     if known:
-        run(store, tmp_path, there.target())
+        run(store, tmp_path, docs.target())
     store.outbox.ask("docs", [id], "there", now=NOW)
-    with work_on(store, tmp_path, there.target()) as work:
+    with work_on(store, tmp_path, docs.target()) as work:
         began = NOW + timedelta(days=900)
         (slow,) = store.outbox.take("docs", "slow", now=began, seconds=LEASE, limit=1)
         store.outbox.ask("docs", [id], "gone", now=NOW)
         assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).withdrawn == 1
         with pytest.raises(Overtaken):
             work.target.put(store.articles([id])[0], slow)
-    assert there.found() == {}
+    assert docs.found() == {}
 
 
 @pytest.mark.slow
-def test_publishers_share_one_outbox(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_publishers_share_one_outbox(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     ids = [add() for _ in range(450)]
     tallies = []
-    threads = [Thread(target=lambda: tallies.append(run(store, tmp_path, there.target(only="{versions: all}")))) for _ in range(3)]
+    threads = [Thread(target=lambda: tallies.append(run(store, tmp_path, docs.target(only="{versions: all}")))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert [tally.away or tally.unfit for tally in tallies if tally.away or tally.unfit] == []
     assert sum(tally.published for tally in tallies) == 450
-    assert sorted(there.found()) == sorted(ids)
+    assert sorted(docs.found()) == sorted(ids)
     assert store.outbox.counts() == {"docs": {"done": 450}}
 
 
 @pytest.mark.slow
-def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     id = add("a")
-    with work_on(store, tmp_path, there.target()) as work:
+    with work_on(store, tmp_path, docs.target()) as work:
         found = rehearse(work.target, "docs", NOW)
         assert (found.problems, len(found.steps)) == ((), 1)
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
         assert id in steps[0].what
         assert steps[0].values["title"] == store.articles([id])[0].title
         assert work.target.steps(None, Entry("docs", id, NOW, NOW, wanted="gone"))[0].what != steps[0].what
-    assert there.found() == {}
+    assert docs.found() == {}
     assert store.outbox.counts() == {}
-    assert not there.client.indices.exists(index=there.index) if isinstance(there, Elastic) else there.articles.index_information() == {}
+    assert not docs.client.indices.exists(index=docs.index) if isinstance(docs, Elastic) else docs.articles.index_information() == {}
 
 
 @pytest.mark.slow
-def test_hostile_text_is_stored(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_hostile_text_is_stored(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     nasty = "\u2028x\x00 ' \" \\ {$ne: 1} $where 😀 \ud800"
     ids = [add("n", title=nasty, text=nasty * 20, category=nasty, author=nasty), add("z", published=datetime(1, 1, 1, tzinfo=UTC))]
-    assert run(store, tmp_path, there.target()).published == 2
-    assert sorted(there.found()) == sorted(ids)
-    assert "😀" in there.found()[ids[0]]["title"]
+    assert run(store, tmp_path, docs.target()).published == 2
+    assert sorted(docs.found()) == sorted(ids)
+    assert "😀" in docs.found()[ids[0]]["title"]
 
 
 @pytest.mark.slow
-def test_unavailable_server_is_waited_for(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_unavailable_server_is_waited_for(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     id = add("a")
-    port = there.uri.split("/")[2].rpartition(":")[2]
-    tally = run(store, tmp_path, there.target(there.uri.replace(f":{port}", ":1")))
+    port = docs.uri.split("/")[2].rpartition(":")[2]
+    tally = run(store, tmp_path, docs.target(docs.uri.replace(f":{port}", ":1")))
     assert tally.away is not None
     assert "is away" in tally.away
-    assert run(store, tmp_path, there.target()).published == 1
-    assert list(there.found()) == [id]
+    assert run(store, tmp_path, docs.target()).published == 1
+    assert list(docs.found()) == [id]
 
 
 @pytest.mark.slow
@@ -248,14 +248,14 @@ def test_publishing_resumes_after_mongodb_was_killed(store: Store, add: Add, tmp
 
 
 @pytest.mark.slow
-def test_refused_article_does_not_block_others(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+def test_refused_article_does_not_block_others(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     ids = sorted(add() for _ in range(5))
-    with work_on(store, tmp_path, there.target()) as work:
+    with work_on(store, tmp_path, docs.target()) as work:
         assert isinstance(work.target, DocumentTarget)
         articles = {one.id: one for one in store.articles(ids)}
-        huge = replace(articles[ids[2]], summary="x" * (17 * 2**20)) if isinstance(there, Mongo) else articles[ids[2]]
+        huge = replace(articles[ids[2]], summary="x" * (17 * 2**20)) if isinstance(docs, Mongo) else articles[ids[2]]
         entries = [Entry("docs", id, NOW, NOW, fence=5) for id in ids]
-        if isinstance(there, Mongo):
+        if isinstance(docs, Mongo):
             outcomes = work.target.put_many([(huge if one.article_id == huge.id else articles[one.article_id], one) for one in entries])
             assert [isinstance(one, Refused) for one in outcomes] == [False, False, True, False, False]
             assert "17" in str(outcomes[2])
@@ -263,7 +263,7 @@ def test_refused_article_does_not_block_others(store: Store, add: Add, there: Do
             work.target.put(articles[ids[2]], replace(entries[2], fence=9))
             outcomes = work.target.put_many([(articles[one.article_id], one) for one in entries])
             assert [isinstance(one, Overtaken) for one in outcomes] == [False, False, True, False, False]
-    assert len(there.found()) == (4 if isinstance(there, Mongo) else 5)
+    assert len(docs.found()) == (4 if isinstance(docs, Mongo) else 5)
 
 
 @pytest.mark.slow
@@ -326,7 +326,7 @@ def test_foreign_documents_are_left_alone(store: Store, add: Add, mongo: Mongo, 
 
 
 @contextmanager
-def answering(status: int, body: bytes) -> Iterator[str]:
+def responding(status: int, body: bytes) -> Iterator[str]:
     """The address of a server that gives every request this response, as Elasticsearch does, including multi-line ``_bulk`` requests."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -375,7 +375,7 @@ def answering(status: int, body: bytes) -> Iterator[str]:
 def test_elasticsearch_errors_are_reported_with_their_fix(
     tmp_path: Path, status: int, body: bytes, kind: type[Exception], told: str
 ) -> None:
-    with answering(status, body) as address:
+    with responding(status, body) as address:
         known = sources_with(tmp_path, target_of(f"elasticsearch://editor:geheim@{address}/news"))
         target = open_target(known.publish[0], known)
         with pytest.raises(kind, match=told) as raised:
@@ -385,7 +385,7 @@ def test_elasticsearch_errors_are_reported_with_their_fix(
 
 
 def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
-    with answering(413, b'{"error": "too large"}') as address:
+    with responding(413, b'{"error": "too large"}') as address:
         known = sources_with(tmp_path, target_of(f"elasticsearch://{address}/news"))
         target = open_target(known.publish[0], known)
         with pytest.raises(Refused, match="larger than the server takes"):

@@ -64,13 +64,13 @@ def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
         listening.shutdown(socket.SHUT_RDWR)
 
 
-def killed(there: DocumentServer, folder: Path, most: int, meanwhile: Callable[[], None]) -> int:
+def publish_killed(document_server: DocumentServer, folder: Path, most: int, meanwhile: Callable[[], None]) -> int:
     """Publish in a process that is killed after sending ``most`` bytes; return its exit status."""
-    parts = urlsplit(there.uri)
+    parts = urlsplit(document_server.uri)
     process: list[Started] = []
     assert parts.port is not None
     with relay(parts.port, most, lambda: process[0].kill()) as port:
-        target = there.target(there.uri.replace(f":{parts.port}", f":{port}"), only="{versions: all}")
+        target = document_server.target(document_server.uri.replace(f":{parts.port}", f":{port}"), only="{versions: all}")
         (folder / "sources.yaml").write_text(f"store: sqlite:///news.db\npublish:\n{target}", "utf-8")
         process.append(Started("publish", "--sources", str(folder / "sources.yaml")))
         meanwhile()
@@ -80,7 +80,7 @@ def killed(there: DocumentServer, folder: Path, most: int, meanwhile: Callable[[
 @pytest.mark.parametrize("kind", ["mongodb", "elasticsearch"])
 def test_targets_hold_exactly_the_visible_articles(store: Store, servers: Servers, tmp_path: Path, kind: str) -> None:
     with servers.database(kind) as database:
-        there: DocumentServer = Mongo(database.uri) if kind == "mongodb" else Elastic(database.uri)
+        document_server: DocumentServer = Mongo(database.uri) if kind == "mongodb" else Elastic(database.uri)
         ids: list[str] = []
 
         def come(number: int) -> None:
@@ -99,12 +99,12 @@ def test_targets_hold_exactly_the_visible_articles(store: Store, servers: Server
 
         come(FIRST)
         for most in (30_000, 100_000, 200_000):
-            assert killed(there, tmp_path, most, live) == -signal.SIGKILL
-        with work_on(store, tmp_path, there.target(only="{versions: all}")) as work:
+            assert publish_killed(document_server, tmp_path, most, live) == -signal.SIGKILL
+        with work_on(store, tmp_path, document_server.target(only="{versions: all}")) as work:
             after = datetime.now(UTC) + timedelta(seconds=LEASE + 1)
             tally = publish(replace(work, now=lambda: after))  # every lease has expired
         assert (tally.failed, tally.put_off, tally.away, tally.unfit) == (0, 0, None, None)
         visible = {one.id: (one.revision, one.title, one.category) for one in store.all_articles() if one.hidden is None}
         assert len(visible) > FIRST
-        assert {id: (one["revision"], one["title"], one.get("category")) for id, one in there.found().items()} == visible
-        there.close()
+        assert {id: (one["revision"], one["title"], one.get("category")) for id, one in document_server.found().items()} == visible
+        document_server.close()

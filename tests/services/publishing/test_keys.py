@@ -25,7 +25,7 @@ from newsportal.store.store import Store
 Add = Callable[..., str]
 
 
-def other(cms: Cms, columns: str) -> str:
+def other_target(cms: Cms, columns: str) -> str:
     return f"- {{name: other, to: '{cms.uri}', table: other, columns: {columns}}}\n"
 
 
@@ -36,7 +36,7 @@ def rows(cms: Cms) -> list[tuple[Any, ...]]:
 
 def test_key_may_change_with_its_article(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     cms.run("CREATE TABLE other (name VARCHAR(80) NOT NULL PRIMARY KEY)")
-    target = other(cms, "{name: {field: title, max: 80}}")
+    target = other_target(cms, "{name: {field: title, max: 80}}")
     for number in range(4):
         id = add("a", title=f"标题 {number}")
         run(store, tmp_path, target)
@@ -48,7 +48,7 @@ def test_key_may_change_with_its_article(store: Store, add: Add, cms: Cms, tmp_p
 
 def test_row_is_found_by_date_key(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     cms.run("CREATE TABLE other (day DATE NOT NULL, at DATETIME NOT NULL, title VARCHAR(80), PRIMARY KEY (day, at))")
-    target = other(cms, "{day: moment, at: moment, title: {field: title, max: 80}}")
+    target = other_target(cms, "{day: moment, at: moment, title: {field: title, max: 80}}")
     add("a", title="旧")
     run(store, tmp_path, target)
     id = add("a", title="新")
@@ -63,7 +63,7 @@ def test_row_is_found_by_date_key(store: Store, add: Add, cms: Cms, tmp_path: Pa
 def test_row_is_found_by_key_generated_by_postgresql(store: Store, add: Add, servers: Servers, tmp_path: Path) -> None:
     with servers.database("postgresql") as database, closing(Cms(database.uri)) as cms:
         cms.run("CREATE TABLE other (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), title VARCHAR(80))")
-        target = other(cms, "{title: {field: title, max: 80}}")
+        target = other_target(cms, "{title: {field: title, max: 80}}")
         add("a", title="旧")
         run(store, tmp_path, target)
         id = add("a", title="新")

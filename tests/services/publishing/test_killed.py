@@ -26,20 +26,20 @@ pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def site(uri: str) -> Iterator[Cms]:
+def open_cms(uri: str) -> Iterator[Cms]:
     made = Cms(uri)
     yield made
     made.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
-def there(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[Cms]:
+def foreign(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[Cms]:
     """A foreign news site on each database."""
     if request.param == "sqlite":
-        with site(f"sqlite:///{tmp_path}/cms.db") as made:
+        with open_cms(f"sqlite:///{tmp_path}/cms.db") as made:
             yield made
         return
-    with servers.database(request.param) as database, site(database.uri) as made:
+    with servers.database(request.param) as database, open_cms(database.uri) as made:
         yield made
 
 
@@ -51,7 +51,7 @@ def finish(store: Store, folder: Path, target: str) -> Tally:
 
 
 @contextmanager
-def dying(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
+def killable_publisher(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
     """Function that tells whether a publisher was killed at a step; otherwise it had finished before."""
     described = folder / "target.yaml"
     described.write_text(target, "utf-8")
@@ -67,31 +67,31 @@ def dying(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
-def test_publisher_killed_at_any_step_loses_nothing(store: Store, add: Add, there: Cms, tmp_path: Path, marks: str) -> None:
-    target, ids, step = there.target(marks=marks), [add()], 0
-    stride = 1 if there.uri.startswith("sqlite") else 4  # the steps are the same; on database servers a sample is enough
-    with dying(tmp_path, target) as dies:
+def test_publisher_killed_at_any_step_loses_nothing(store: Store, add: Add, foreign: Cms, tmp_path: Path, marks: str) -> None:
+    target, ids, step = foreign.target(marks=marks), [add()], 0
+    stride = 1 if foreign.uri.startswith("sqlite") else 4  # the steps are the same; on database servers a sample is enough
+    with killable_publisher(tmp_path, target) as dies:
         while dies(step):
             assert finish(store, tmp_path, target).away is None
-            assert there.slugs() == sorted(f"article-{id}" for id in ids), step
+            assert foreign.slugs() == sorted(f"article-{id}" for id in ids), step
             store.set_category(ids[-1], "体育" if step % 2 else "旅游", by="editor", now=NOW)
             ids.append(add())
             step += stride
     assert step > 10, "it was never killed"
     assert finish(store, tmp_path, target).failed == 0
     wanted = {f"article-{one.id}": 7 if one.category == "体育" else 12 for one in store.articles(ids)}
-    assert {row["slug"]: row["cat_id"] for row in there.rows()} == wanted
-    assert len(there.rows()) == len(ids)
+    assert {row["slug"]: row["cat_id"] for row in foreign.rows()} == wanted
+    assert len(foreign.rows()) == len(ids)
     assert store.outbox.counts()["cms"] == {"done": len(ids)}
 
 
-def test_eight_publishers_share_one_outbox(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
+def test_eight_publishers_share_one_outbox(store: Store, add: Add, foreign: Cms, tmp_path: Path) -> None:
     ids = [add() for _ in range(60)]
     tallies: list[Tally] = []
 
     def work() -> None:
         mine = open_store(f"sqlite:///{tmp_path}/news.db")
-        tallies.append(run(mine, tmp_path, there.target()))
+        tallies.append(run(mine, tmp_path, foreign.target()))
         mine.close()
 
     threads = [Thread(target=work) for _ in range(8)]
@@ -101,25 +101,25 @@ def test_eight_publishers_share_one_outbox(store: Store, add: Add, there: Cms, t
         thread.join()
     assert [tally.away or tally.unfit for tally in tallies if tally.away or tally.unfit] == []
     assert sum(tally.published for tally in tallies) == 60
-    assert there.slugs() == sorted(f"article-{id}" for id in ids)
-    assert len(there.marks()) == 60
+    assert foreign.slugs() == sorted(f"article-{id}" for id in ids)
+    assert len(foreign.marks()) == 60
 
 
-def test_hostile_text_and_refused_rows_on_real_databases(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
+def test_hostile_text_and_refused_rows_on_real_databases(store: Store, add: Add, foreign: Cms, tmp_path: Path) -> None:
     """Strict types, four-byte characters, quotes; a refused row does not block the others."""
-    there.run("CREATE UNIQUE INDEX one_title ON posts (title)")
+    foreign.run("CREATE UNIQUE INDEX one_title ON posts (title)")
     nasty = "';\"\\ %s %(a)s :b {c} 😀"
     add("a", title=nasty, text=nasty * 9)
     add("b", title=nasty)
     add("c", title="另一个", published=None)
-    tally = run(store, tmp_path, there.target())
+    tally = run(store, tmp_path, foreign.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
-    assert sorted(row["title"] for row in there.rows()) == sorted([nasty, "另一个"])
+    assert sorted(row["title"] for row in foreign.rows()) == sorted([nasty, "另一个"])
     (failed,) = store.outbox.entries(states=["failed"])
     assert "one_title" in (failed.reason or "") or "posts.title" in (failed.reason or "")
-    store.outbox.ask("cms", [row["article"] for row in there.marks()], "gone", now=NOW)
-    assert run(store, tmp_path, there.target()).withdrawn == 2
-    assert there.rows() == []
+    store.outbox.ask("cms", [row["article"] for row in foreign.marks()], "gone", now=NOW)
+    assert run(store, tmp_path, foreign.target()).withdrawn == 2
+    assert foreign.rows() == []
 
 
 TRIGGERS = {
@@ -136,11 +136,11 @@ TRIGGERS = {
 }
 
 
-def test_row_refused_by_trigger_fails_and_others_are_published(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
-    for statement in TRIGGERS["sqlite" if there.uri.startswith("sqlite") else "postgresql" if "postgresql" in there.uri else "mariadb"]:
-        there.run(statement)
+def test_row_refused_by_trigger_fails_and_others_are_published(store: Store, add: Add, foreign: Cms, tmp_path: Path) -> None:
+    for statement in TRIGGERS["sqlite" if foreign.uri.startswith("sqlite") else "postgresql" if "postgresql" in foreign.uri else "mariadb"]:
+        foreign.run(statement)
     ids = [add(title="no"), add(), add()]
-    tally = run(store, tmp_path, there.target())
+    tally = run(store, tmp_path, foreign.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
     (failed,) = store.outbox.entries(states=["failed"])
     assert failed.article_id == ids[0]
@@ -156,7 +156,7 @@ def test_publishing_resumes_after_server_was_killed(store: Store, add: Add, tmp_
 
 
 def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> None:
-    with site(server.url("cms")) as there:
+    with open_cms(server.url("cms")) as foreign:
 
         def killed() -> bool:
             """Return False; kill the server between two articles."""
@@ -164,7 +164,7 @@ def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> Non
                 server.kill()
             return False
 
-        with work_on(store, tmp_path, there.target()) as work:
+        with work_on(store, tmp_path, foreign.target()) as work:
             tally = publish(replace(work, stopped=killed))
             assert tally.away is not None, "it was not killed before the end"
             assert "publish.to" in tally.away or "try again" in tally.away or "wait for it" in tally.away
@@ -172,7 +172,7 @@ def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> Non
             server.start()
             tally = publish(work)
             assert (tally.away, tally.failed) == (None, 0)
-        there.engine.dispose()
-        assert there.slugs() == sorted(f"article-{id}" for id in ids)
-        assert len(there.marks()) == len(ids)
+        foreign.engine.dispose()
+        assert foreign.slugs() == sorted(f"article-{id}" for id in ids)
+        assert len(foreign.marks()) == len(ids)
     assert store.outbox.counts() == {"cms": {"done": 120}}

@@ -36,7 +36,7 @@ def ids(store: Store) -> list[str]:
     return [add(store, number, NOW - HOUR * (number + 1)) for number in range(60)]
 
 
-def look(store: Store, ids: list[str]) -> None:
+def add_views(store: Store, ids: list[str]) -> None:
     """Add views of two groups of readers, one of even and one of odd stories."""
     for reader in range(40):
         for step in range(6):
@@ -52,7 +52,7 @@ def test_new_stories_are_recommended_before_any_view(store: Store, ids: list[str
 
 
 def test_neighbours_are_used_before_the_first_fit(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+    add_views(store, ids)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
     assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6, "the kind of stories that r0 views"
     assert any(one.because for one in found)
@@ -81,7 +81,7 @@ def test_empty_store_recommends_nothing(store: Store) -> None:
 
 
 def test_fit_is_used_with_reasons(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+    add_views(store, ids)
     fit(store, NOW)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
     seen = {view.story for view in store.readers.history("r0")}
@@ -95,7 +95,7 @@ def test_fit_is_used_with_reasons(store: Store, ids: list[str]) -> None:
 
 @pytest.mark.slow
 def test_views_since_the_fit_count(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+    add_views(store, ids)
     fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     new = add(store, 999, NOW + HOUR)
@@ -109,7 +109,7 @@ def test_views_since_the_fit_count(store: Store, ids: list[str]) -> None:
 
 
 def test_folded_stories_are_recommended_once_and_not_if_seen(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+    add_views(store, ids)
     fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     recommender.refresh(NOW)
@@ -124,7 +124,7 @@ def test_folded_stories_are_recommended_once_and_not_if_seen(store: Store, ids: 
 
 
 def test_newer_fit_is_used_and_broken_one_ignored(store: Store, ids: list[str], caplog: pytest.LogCaptureFixture) -> None:
-    look(store, ids)
+    add_views(store, ids)
     made = fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     recommender.recommended("r0", NOW, 5)
@@ -180,7 +180,7 @@ def test_unavailable_store_leaves_known_recommendations(store: Store, ids: list[
 
 
 def test_fit_omits_old_views(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+    add_views(store, ids)
     assert fit(store, NOW).facts["let_go"] == 0
     made = fit(store, NOW + timedelta(days=400))
     assert (made.facts["views"], made.facts["let_go"]) == (0, 240)
@@ -189,14 +189,14 @@ def test_fit_omits_old_views(store: Store, ids: list[str]) -> None:
 
 def test_fit_reports_progress(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.services.recommending.parts.EVERY", 50)
-    look(store, ids)
+    add_views(store, ids)
     told: list[tuple[float, str]] = []
     fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, what: told.append((share, what)))
     assert told == [*((number / 240, "views") for number in (50, 100, 150, 200)), (1.0, "fit")]
 
 
 def test_method_of_the_paper_can_be_chosen(store: Store, ids: list[str]) -> None:
-    look(store, ids)
+    add_views(store, ids)
     fit(store, NOW)
     chosen = Recommending(method="paper", alpha=0.4, unit="days")
     found = Recommender(store, chosen, fresh=0).recommended("r0", NOW, 8)

@@ -73,7 +73,7 @@ ENGINE = {"name": "搜", "url": SEARCH, "step": 1, "wrapper": {"block": "li", "t
 REGION = {"name": "港", "prefix": "https://port.example/news/", "seeds": ["https://port.example/news/"]}
 
 
-def answer(url: str, changed: bool = False) -> Page:
+def result_page(url: str, changed: bool = False) -> Page:
     number, tag = len(url) + 10 * url.count("&p=1"), "section" if changed else "li"
     rows = (
         f'<{tag}><h3><a href="https://n.example/{number}/{n}.html">第{n}条关于海港的新闻{number}</a></h3>'
@@ -90,7 +90,7 @@ def test_engine_trial_checks_its_wrapper_on_several_pages(changed: bool, last: s
 
     def fetch(url: str) -> Page:
         asked.append(url)
-        return answer(url, changed=changed and len(asked) > 2)
+        return result_page(url, changed=changed and len(asked) > 2)
 
     (trial,) = trials(known.engines[0], known, fetch_once(fetch))
     assert len(asked) == len(set(asked)) == 4, "two pages of two queries, each fetched once"

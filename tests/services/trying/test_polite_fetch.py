@@ -87,7 +87,7 @@ def test_requests_are_limited() -> None:
     assert len(asked) == 3
 
 
-def leading(**targets: str) -> tuple[list[str], object]:
+def redirecting(**targets: str) -> tuple[list[str], object]:
     """A Web whose URLs redirect as ``targets`` says; inside.example is forbidden."""
     asked: list[str] = []
 
@@ -104,7 +104,7 @@ def leading(**targets: str) -> tuple[list[str], object]:
 
 
 def test_robots_txt_of_redirect_target_is_obeyed() -> None:
-    asked, get = leading(news_a="https://other.example/shut/a", news_b="https://other.example/b")
+    asked, get = redirecting(news_a="https://other.example/shut/a", news_b="https://other.example/b")
     visit = Visitor(get)  # type: ignore[arg-type]
     with pytest.raises(FetchRefused, match="does not allow") as caught:
         visit(f"{SITE}/a")
@@ -115,22 +115,22 @@ def test_robots_txt_of_redirect_target_is_obeyed() -> None:
 
 
 def test_robots_txt_of_redirect_target_is_ignored_without_obey() -> None:
-    asked, get = leading(news_a="https://other.example/shut/a")
+    asked, get = redirecting(news_a="https://other.example/shut/a")
     assert Visitor(get, obey=False)(f"{SITE}/a").url == "https://other.example/shut/a"  # type: ignore[arg-type]
     assert not any(url.endswith("/robots.txt") for url in asked)
 
 
 def test_redirect_loop_ends() -> None:
-    asked, get = leading(news_a=f"{SITE}/a")
+    asked, get = redirecting(news_a=f"{SITE}/a")
     with pytest.raises(FetchFailed, match="redirects"):
         Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
     assert asked.count(f"{SITE}/a") == 6
 
 
 def test_redirects_of_robots_txt() -> None:
-    _, get = leading(news_robots_txt=f"{SITE}/robots.txt")
+    _, get = redirecting(news_robots_txt=f"{SITE}/robots.txt")
     assert Visitor(get)(f"{SITE}/shut")  # type: ignore[arg-type]
-    asked, get = leading(news_robots_txt="https://inside.example/robots.txt")
+    asked, get = redirecting(news_robots_txt="https://inside.example/robots.txt")
     visit = Visitor(get)  # type: ignore[arg-type]
     for path in ("/a", "/b"):
         with pytest.raises(FetchRefused, match="forbidden address"):

@@ -32,21 +32,21 @@ def page(site: str, number: int) -> Page:
     return Page(f"https://{site}/news/{number}.html", body.encode(), NOW, 200, "text/html; charset=utf-8")
 
 
-def learnt(store: Store, *sites: str) -> int:
+def train_sites(store: Store, *sites: str) -> int:
     return teach(store, [page(site, number) for site in sites for number in range(2)], NOW)
 
 
 def test_forgetting_one_site_keeps_the_others(store: Store) -> None:
     assert not forget_site(store, "a.example", "templates", NOW)
-    assert learnt(store, "a.example", "b.example") == 2
+    assert train_sites(store, "a.example", "b.example") == 2
     assert forget_site(store, "a.example", "templates", NOW)
     assert set(library_of(store)[0].sites) == {"b.example"}
     assert not forget_site(store, "a.example", "templates", NOW)
 
 
 def test_concurrent_changes_are_serialized(store: Store) -> None:
-    learnt(store, "a.example")
-    other = threading.Thread(target=learnt, args=(store, "b.example"))
+    train_sites(store, "a.example")
+    other = threading.Thread(target=train_sites, args=(store, "b.example"))
 
     def changed(text: str | None) -> str:
         other.start()
@@ -63,12 +63,12 @@ def test_unreadable_library_is_reported_and_not_overwritten(store: Store) -> Non
     library, trouble = library_of(store)
     assert (list(library), "no template library" in trouble) == ([], True)
     with pytest.raises(LibraryError):
-        learnt(store, "a.example")
+        train_sites(store, "a.example")
     assert store.learnt("url_tree") == "{"
 
 
 def test_missing_file_is_reported(store: Store, tmp_path: Path) -> None:
-    learnt(store, "a.example")
+    train_sites(store, "a.example")
     save(write_library(library_of(store)[0]), tmp_path / "news.templates")
     assert set(load(tmp_path / "news.templates").sites) == {"a.example"}
     with pytest.raises(LibraryError, match="No such file"):
