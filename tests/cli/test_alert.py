@@ -35,8 +35,8 @@ def file(tmp_path: Path) -> Path:
         accounts.alerts.add(Alert(random_id(), person.id, "旅游快讯", "topic", "旅游", "webhook", fields, began, store.last_seq()))
         link = Link(url="https://a.example/1", source="feed:a")
         text = "云岭峡谷步行观景桥今天上午正式开放。" * 5
-        said = {"url": link.url, "link": link, "fetched": now, "identity": link.url, "title": "观景桥开放", "text": text}
-        store.add(Article(**said, topics=("旅游",), published=now), [], now=now)  # type: ignore[arg-type]
+        values = {"url": link.url, "link": link, "fetched": now, "identity": link.url, "title": "观景桥开放", "text": text}
+        store.add(Article(**values, topics=("旅游",), published=now), [], now=now)  # type: ignore[arg-type]
     return made
 
 
@@ -49,8 +49,8 @@ def run(file: Path, *words: str) -> str:
 def test_list_preview_and_send(file: Path) -> None:
     (row,) = json.loads(run(file, "list", "--json"))
     assert (row["name"], row["owner"], row["to"]) == ("旅游快讯", "editor", "webhook")
-    told = json.loads(run(file, "preview", row["id"][:6], "--json"))
-    assert told["stories"] == 1
+    shown = json.loads(run(file, "preview", row["id"][:6], "--json"))
+    assert shown["stories"] == 1
     assert "观景桥开放" in run(file, "preview", row["id"])
     assert "allow_private" in run(file, "send", "--once")  # the receiver is on loopback: refused with the reason
     assert json.loads(run(file, "send", "--once", "--json"))["found"] == 0

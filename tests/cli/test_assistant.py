@@ -25,8 +25,8 @@ def test_check_is_not_charged_to_the_limits(tmp_path: Path, monkeypatch: pytest.
         assert done.exit_code == 0, done.output
         assert "小模型 at http://127.0.0.1:" in done.output
         assert "today: 0 of 200 calls, 0 of 5000 tokens" in done.output
-        told = json.loads(CliRunner().invoke(app, ["assistant", "check", "--json", "--sources", str(file)]).output)
-        assert (told["model"], told["answer"], told["calls"]) == ("小模型", "ready", 0)
+        result = json.loads(CliRunner().invoke(app, ["assistant", "check", "--json", "--sources", str(file)]).output)
+        assert (result["model"], result["answer"], result["calls"]) == ("小模型", "ready", 0)
         assert {one["authorization"] for _, one, _ in endpoint.got} == {"Bearer geheim-1"}
         endpoint.fails(401)
         refused = CliRunner().invoke(app, ["assistant", "check", "--sources", str(file)])

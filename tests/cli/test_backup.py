@@ -62,14 +62,14 @@ def test_existing_store_is_left_alone(folder: Path) -> None:
     run("backup", "b.zip")
     with pytest.raises(BackupError, match="not empty"):
         run("restore", "b.zip")
-    told = json.loads(run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db", "--json").stdout)
-    assert (told["store"], told["left_out"]) == (f"sqlite:///{folder}/second.db", 0)
+    result = json.loads(run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db", "--json").stdout)
+    assert (result["store"], result["left_out"]) == (f"sqlite:///{folder}/second.db", 0)
     assert titles(f"sqlite:///{folder}/second.db") == {"标题1"}
 
 
 def test_backup_is_checked_without_a_store(folder: Path) -> None:
-    told = json.loads(run("backup", "b.zip", "--json").stdout)
-    assert told["last_change"] == 1
+    result = json.loads(run("backup", "b.zip", "--json").stdout)
+    assert result["last_change"] == 1
     assert "sound" in run("restore", "b.zip", "--check").stdout
     Path("b.zip").write_bytes(Path("b.zip").read_bytes()[:-50])
     with pytest.raises(BackupError, match="nothing was restored"):
@@ -113,12 +113,12 @@ def test_backups_in_a_folder_are_dated_and_pruned(folder: Path) -> None:
     backups.mkdir()
     for name in ("newsportal-20200101-000000.tar.zst", "newsportal-20200102-000000.tar.zst", "notes.txt"):
         (backups / name).write_text("")
-    told = json.loads(run("backup", str(backups), "--keep", "2", "--json").stdout)
-    assert told["let_go"] == ["newsportal-20200101-000000.tar.zst"]
+    result = json.loads(run("backup", str(backups), "--keep", "2", "--json").stdout)
+    assert result["let_go"] == ["newsportal-20200101-000000.tar.zst"]
     assert sorted(path.name for path in backups.iterdir()) == sorted(
-        ["newsportal-20200102-000000.tar.zst", "notes.txt", Path(told["file"]).name]
+        ["newsportal-20200102-000000.tar.zst", "notes.txt", Path(result["file"]).name]
     )
-    assert "sound" in run("restore", told["file"], "--check").stdout
+    assert "sound" in run("restore", result["file"], "--check").stdout
 
 
 def test_marker_of_the_last_backup_is_touched(folder: Path) -> None:
@@ -140,9 +140,9 @@ def test_new_backup_is_kept_if_the_clock_was_set_back(folder: Path) -> None:
     backups.mkdir()
     for year in (2098, 2099):
         (backups / f"newsportal-{year}0101-000000.tar.zst").write_text("")
-    told = json.loads(run("backup", str(backups), "--keep", "1", "--json").stdout)
-    assert [str(path) for path in backups.iterdir()] == [told["file"]]
-    assert told["let_go"] == ["newsportal-20980101-000000.tar.zst", "newsportal-20990101-000000.tar.zst"]
+    result = json.loads(run("backup", str(backups), "--keep", "1", "--json").stdout)
+    assert [str(path) for path in backups.iterdir()] == [result["file"]]
+    assert result["let_go"] == ["newsportal-20980101-000000.tar.zst", "newsportal-20990101-000000.tar.zst"]
 
 
 def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:

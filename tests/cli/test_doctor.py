@@ -68,18 +68,18 @@ def test_missing_contact_is_reported(file: Path) -> None:
 
 
 def test_https_url_needs_trusted_proxies(file: Path) -> None:
-    def said(portal: str) -> Finding | None:
+    def finding_for(portal: str) -> Finding | None:
         file.write_text(f"{GOOD}portal: {{{portal}}}\n", "utf-8")
         return next((one for one in findings(file, network=False) if one.what == "portal's address"), None)
 
-    found = said('url: "https://news.example/"')
+    found = finding_for('url: "https://news.example/"')
     assert found is not None
     assert found.ok is None
     assert "portal.proxies" in (found.remedy or "")
-    named = said('url: "https://news.example/", proxies: [127.0.0.1]')
+    named = finding_for('url: "https://news.example/", proxies: [127.0.0.1]')
     assert named is not None
     assert named.ok
-    assert said('url: "http://news.example/"') is None
+    assert finding_for('url: "http://news.example/"') is None
 
 
 def test_health_of_the_sources_is_one_line(file: Path) -> None:

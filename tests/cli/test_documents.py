@@ -141,7 +141,7 @@ def test_library_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.chdir(tmp_path)
     text = "今天早上六点，新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
     page = f"<title>新线今晨通车</title><h1>新线今晨通车</h1><div>2024-03-05 08:30　来源：滨海日报</div><div>{f'<p>{text}</p>' * 4}</div>"
-    for html, said in ((page, text), ("<title>404 Not Found</title><p>404 Not Found</p>", "no article: ")):
+    for html, expected in ((page, text), ("<title>404 Not Found</title><p>404 Not Found</p>", "no article: ")):
         Path("page.html").write_text(f"<meta charset=utf-8>{html}", "utf-8")
         exec(compile(example, "docs/architecture.md", "exec"), {})
-        assert said in capsys.readouterr().out
+        assert expected in capsys.readouterr().out

@@ -61,9 +61,9 @@ def test_rebuild_list_and_show(store: Store) -> None:
     assert [one["title"] for one in whole["stories"]] == ["灯笼作坊起火", "作坊主当庭认错"]
     assert whole["stories"][1]["words"]
     assert [one["day"] for one in whole["points"]] == ["2026-03-01", "2026-03-02"]
-    said = plain("show", event["id"])
-    assert "2 stories on 1 site" in said
-    assert "2026-03-01  青河市老城的一家灯笼作坊3月1日夜里起火" in said
+    text = plain("show", event["id"])
+    assert "2 stories on 1 site" in text
+    assert "2026-03-01  青河市老城的一家灯笼作坊3月1日夜里起火" in text
     assert "3 changes read" in plain("rebuild")
 
 

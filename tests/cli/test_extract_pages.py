@@ -99,7 +99,7 @@ def failing(error: Exception) -> Callable[[str], Page]:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (FetchFailed(address(3), "timeout"), "timeout; try again later"),
         (EgressDenied(address(3), "loopback"), f"egress-denied; {extract.PUBLIC_ONLY}"),
@@ -107,10 +107,10 @@ def failing(error: Exception) -> Callable[[str], Page]:
         (ValueError("a page that breaks the reader"), "error: ValueError"),
     ],
 )
-def test_lost_pages_are_reported_in_one_line(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lost_pages_are_reported_in_one_line(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = extract.read_all(extractor("best"), failing(error), page(1, 4), None)
     assert numbers(found.text) == ["1", "2"]
-    assert capsys.readouterr() == ("", f"{address(1)}: no pages from {address(3)} on: {said}\n")
+    assert capsys.readouterr() == ("", f"{address(1)}: no pages from {address(3)} on: {message}\n")
 
 
 def test_pages_beyond_the_limit_are_reported(capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,8 +49,8 @@ def test_try_a_forum(sources: Path, name: str) -> None:
 def test_trial_of_a_forum_as_text(sources: Path) -> None:
     shown = run_command("source", "test", "forum:discuz", "--sources", sources)
     assert shown.exit_code == 0, shown.output
-    for said in ("4 boards: 茶余饭后; 出行路上", "茶余饭后: 12 threads", "by forum best"):
-        assert said in shown.stdout
+    for text in ("4 boards: 茶余饭后; 出行路上", "茶余饭后: 12 threads", "by forum best"):
+        assert text in shown.stdout
 
 
 def test_unreadable_forum_gives_the_reason(forums: MadeUpForums, sources: Path) -> None:
@@ -86,8 +86,8 @@ def test_threads_are_exported_with_their_posts(tmp_path: Path) -> None:
     store.close()
     line = json.loads(run_command("export", "--sources", path).stdout)
     assert (line["title"], line["board"], line["source"]) == ("一个帖子", "闲谈", "forum:社区")
-    said = [(post.get("author"), post["text"], post.get("floor")) for post in line["posts"]]
-    assert said == [("甲", "开头的话", 1), (None, "回答的话", None)]
+    found = [(post.get("author"), post["text"], post.get("floor")) for post in line["posts"]]
+    assert found == [("甲", "开头的话", 1), (None, "回答的话", None)]
     assert line["posts"][0]["published"] == "2026-03-05T12:00:00+00:00"
     table = run_command("export", "--format", "csv", "--sources", path)
     assert "开头的话" in table.stdout

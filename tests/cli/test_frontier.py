@@ -46,9 +46,9 @@ class Portal:
         return CliRunner().invoke(cli.app, ["frontier", *words, "--sources", str(self.path)], **more)
 
     def lines(self, *words: str) -> list[dict[str, Any]]:
-        said = self.says(*words, "--json")
-        assert said.exit_code == 0, said.output
-        return [json.loads(line) for line in said.stdout.splitlines()]
+        result = self.says(*words, "--json")
+        assert result.exit_code == 0, result.output
+        return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 @pytest.fixture
@@ -96,10 +96,10 @@ def set_aside(portal: Portal, *names: str) -> None:
 
 
 def test_empty_frontier(portal: Portal, tmp_path: Path) -> None:
-    said = portal.says()
-    assert said.exit_code == 0
-    assert "nothing waits, and nobody works" in said.output
-    assert "newsportal.db" in said.output
+    result = portal.says()
+    assert result.exit_code == 0
+    assert "nothing waits, and nobody works" in result.output
+    assert "newsportal.db" in result.output
     assert portal.lines("status") == portal.lines("aside") == []
     assert portal.lines("clear", "--yes") == [{"cleared": 0}]
     assert portal.lines("again") == [{"again": 0}]
@@ -121,18 +121,18 @@ def test_status(portal: Portal) -> None:
     assert worker["doing"] == {"visit": "feed:甲[b]"}
     assert worker["beat"] >= worker["since"] > "2020"
     assert {one["host"]: one["waiting"] for one in second["hosts"]} == {"a.example": 1, "b.example": 1}
-    said = portal.says("status", "--spider", "rss").output
+    text = portal.says("status", "--spider", "rss").output
     for words in (worker["name"], "visit: feed:甲[b]", "b.example", "s ago", "waiting"):
-        assert words in said
-    assert "hub" not in said
+        assert words in text
+    assert "hub" not in text
     assert len(portal.lines("status", "--hosts", "1", "--spider", "rss")[0]["hosts"]) == 1
 
 
 def test_unknown_queue_is_reported(portal: Portal) -> None:
     portal.queue("rss").push([task("1")])
-    said = portal.says("status", "--spider", "hub")
-    assert isinstance(said.exception, NewsportalError)
-    assert "no queue of a spider 'hub'; there is: rss" in str(said.exception)
+    result = portal.says("status", "--spider", "hub")
+    assert isinstance(result.exception, NewsportalError)
+    assert "no queue of a spider 'hub'; there is: rss" in str(result.exception)
 
 
 def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> None:
@@ -143,9 +143,9 @@ def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> No
     assert rows["one"]["tries"] == 2
     assert rows["one"]["source"] == "feed:甲"
     assert "2 workers died" in rows["one"]["reason"]
-    said = portal.says("aside").output
-    assert "https://a.example/two" in said
-    assert "newsportal frontier again" in said
+    text = portal.says("aside").output
+    assert "https://a.example/two" in text
+    assert "newsportal frontier again" in text
     assert len(portal.lines("aside", "-n", "1")) == 1
     assert "newsportal frontier aside" in portal.says().output
     assert portal.lines("again", "https://a.example/one") == [{"again": 1}]
@@ -183,17 +183,17 @@ def test_clear_asks_for_confirmation(portal: Portal) -> None:
 
 @pytest.mark.slow
 def test_doctor_reports_the_queue(portal: Portal) -> None:
-    def told() -> Any:
+    def finding() -> Any:
         return next(one for one in findings(portal.path, network=False) if one.what == "queue of requests")
 
-    assert told().ok is None
+    assert finding().ok is None
     portal.queue().push([task("1")])
-    assert told().ok is True
-    assert "1 request waits" in told().says
+    assert finding().ok is True
+    assert "1 request waits" in finding().says
     set_aside(portal, "poison")
-    assert told().ok is False
-    assert "1 set aside" in told().says
-    assert "newsportal frontier aside" in told().remedy
+    assert finding().ok is False
+    assert "1 set aside" in finding().says
+    assert "newsportal frontier aside" in finding().remedy
 
 
 @pytest.mark.slow
@@ -207,9 +207,9 @@ def test_frontier_in_redis(shared: Portal, redis_server: Any) -> None:
     assert f"127.0.0.1:{redis_server.port}" in shared.says().output
     assert shared.lines("clear", "--yes") == [{"cleared": 1}]
     redis_server.kill()
-    said = shared.says()
-    assert isinstance(said.exception, NewsportalError)
-    assert "does not serve" in str(said.exception)
+    result = shared.says()
+    assert isinstance(result.exception, NewsportalError)
+    assert "does not serve" in str(result.exception)
 
 
 def test_location_of_the_queue(portal: Portal) -> None:

@@ -47,22 +47,22 @@ def _run(*arguments: str) -> tuple[int, str]:
 
 
 def test_all_sources_with_reason_and_remedy(file: Path) -> None:
-    status, said = _run("--sources", str(file))
+    status, text = _run("--sources", str(file))
     assert status == 0
-    assert said.splitlines()[0].startswith("failing")
-    assert "its page is gone (http-404)" in said
-    assert "→ Look for its new address" in said
-    assert "1 failing, 1 new, 1 healthy, 1 off" in said
-    assert "engine:baidu_news" in said
+    assert text.splitlines()[0].startswith("failing")
+    assert "its page is gone (http-404)" in text
+    assert "→ Look for its new address" in text
+    assert "1 failing, 1 new, 1 healthy, 1 off" in text
+    assert "engine:baidu_news" in text
 
 
 def test_json_and_bad_sources_only(file: Path) -> None:
-    status, said = _run("--sources", str(file), "--json", "--bad")
+    status, text = _run("--sources", str(file), "--json", "--bad")
     assert status == 1
-    (row,) = map(json.loads, said.splitlines())
+    (row,) = map(json.loads, text.splitlines())
     assert (row["key"], row["state"], row["cause"], row["failures_in_row"]) == ("feed:坏报", "failing", "gone", 5)
-    status, said = _run("--sources", str(file), "--json")
-    rows = {row["key"]: row for row in map(json.loads, said.splitlines())}
+    status, text = _run("--sources", str(file), "--json")
+    rows = {row["key"]: row for row in map(json.loads, text.splitlines())}
     assert status == 0
     assert {key: row["state"] for key, row in rows.items()} == {
         "feed:坏报": "failing",

@@ -18,7 +18,7 @@ def ended(kind: str, **facts: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "facts", "said"),
+    ("kind", "facts", "text"),
     [
         ("retrain", {"outcome": [TRAINED]}, ["trained version 2 of the model of categories on 120 articles: in use now"]),
         ("retrain", {"outcome": [{**TRAINED, "version": None}]}, []),
@@ -47,8 +47,8 @@ def ended(kind: str, **facts: Any) -> list[str]:
         ("crawl", {"spider": "rss"}, ["job 5f1c0a2b: rss ended; it left no report: its log says why"]),
     ],
 )
-def test_ended_job_as_text(kind: str, facts: dict[str, Any], said: list[str]) -> None:
-    assert ended(kind, **facts) == said
+def test_ended_job_as_text(kind: str, facts: dict[str, Any], text: list[str]) -> None:
+    assert ended(kind, **facts) == text
 
 
 def test_failed_crawl_names_its_log() -> None:

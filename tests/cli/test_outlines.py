@@ -102,8 +102,8 @@ def test_export_can_be_imported(file: Path, opml: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text("version: 1\n", "utf-8")
     assert run("import", out, "--sources", other).exit_code == 0
-    told = [{(feed.name, feed.url, feed.category) for feed in load(path).feeds} for path in (file, other)]
-    assert told[0] == told[1]
+    feeds = [{(feed.name, feed.url, feed.category) for feed in load(path).feeds} for path in (file, other)]
+    assert feeds[0] == feeds[1]
     assert run("export", "--sources", file).stdout == out.read_text("utf-8") or "xmlUrl" in run("export", "--sources", file).stdout
 
 

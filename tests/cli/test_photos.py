@@ -101,8 +101,8 @@ def test_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
     assert [(image["place"], image.get("dropped")) for image in photos["images"]] == [(1, None), (2, None), (3, "seen-often")]
     assert photos["images"][0]["caption"] == "[b]候鸟过境的第1张"
     shown = run("story", "show", stored[1]).stdout
-    for said in ("incomplete (page 2): http-503", "900×600 jpeg", "[b]候鸟过境的第3张", "seen-often"):
-        assert said in shown
+    for text in ("incomplete (page 2): http-503", "900×600 jpeg", "[b]候鸟过境的第3张", "seen-often"):
+        assert text in shown
 
 
 def test_export_has_all_pictures_with_captions(stored: list[str]) -> None:
@@ -131,10 +131,10 @@ def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
     assert trial["article"]["note"]["code"] == "look.pictures"
     assert trial["article"]["note"]["text"].startswith("3 pictures on 3 pages, all that there are")
     assert trial["article"]["text"].startswith("第11号桥的第1张照片")
-    told = run("source", "test", "gallery:图站", "--sources", str(sources)).stdout
-    assert "3 photo stories" in told
-    assert "one photo story: http://" in told
-    assert "3 pictures on 3 pages, all that there are" in told
+    text = run("source", "test", "gallery:图站", "--sources", str(sources)).stdout
+    assert "3 photo stories" in text
+    assert "one photo story: http://" in text
+    assert "3 pictures on 3 pages, all that there are" in text
     nothing = written(tmp_path, site, "  seed: /nowhere/\n")
     found = run("source", "test", "图站", "--sources", str(nothing))
     assert found.exit_code == 1

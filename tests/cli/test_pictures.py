@@ -50,8 +50,8 @@ def run(folder: Path, *options: str) -> str:
 
 
 def run_json(folder: Path, *options: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(run(folder, "--json", *options))
-    return told
+    result: dict[str, Any] = json.loads(run(folder, "--json", *options))
+    return result
 
 
 def dropped_urls(folder: Path) -> list[str]:
@@ -62,19 +62,19 @@ def dropped_urls(folder: Path) -> list[str]:
 
 
 def test_frequent_pictures_are_listed_with_their_reason(folder: Path) -> None:
-    told = run_json(folder, "--limit", "1")
-    assert (told["pictures"], told["stories"], told["looked_at"], told["left_out"]) == (4, 3, 4, 1)
-    (first,) = told["often"]
+    result = run_json(folder, "--limit", "1")
+    assert (result["pictures"], result["stories"], result["looked_at"], result["left_out"]) == (4, 3, 4, 1)
+    (first,) = result["often"]
     assert (first["url"], first["stories"], first["sites"], first["left_out"]) == (LOGO.format(0), 3, 1, "frequent")
-    assert told["cache"] == {"folder": str(folder / "缓存"), "files": 0, "bytes": 0, "limit": 4 * 1024**2}
+    assert result["cache"] == {"folder": str(folder / "缓存"), "files": 0, "bytes": 0, "limit": 4 * 1024**2}
     shown = run(folder)
     assert "frequent" in shown
     assert LOGO.format(0) in shown
 
 
 def test_editor_keeps_and_drops_pictures(folder: Path) -> None:
-    told = run_json(folder, "--keep", LOGO.format(2))
-    assert (told["changed"], told["often"][0]["kept"], told["often"][0]["left_out"]) == (3, True, None)
+    result = run_json(folder, "--keep", LOGO.format(2))
+    assert (result["changed"], result["often"][0]["kept"], result["often"][0]["left_out"]) == (3, True, None)
     assert dropped_urls(folder) == []
     assert run_json(folder)["left_out"] == 0
     assert run_json(folder, "--leave-out", "https://pics.example/1.jpg")["changed"] == 1

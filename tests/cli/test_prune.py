@@ -24,9 +24,9 @@ def test_prune_counts_and_then_deletes(tmp_path: Path) -> None:
         store.add(article("b", fetched=old, source="feed:另一"), now=old)
         hidden = store.add(article("c", fetched=old), now=old).id
         store.hide([hidden], by="林", reason="误登", now=old)
-    told = run_command("prune", "--dry-run", "--sources", file).output
-    assert "would go" in told
-    assert "1 old articles stay: editors changed them" in told
+    text = run_command("prune", "--dry-run", "--sources", file).output
+    assert "would go" in text
+    assert "1 old articles stay: editors changed them" in text
     for words, gone in (("--dry-run", 1), ("--json", 1), ("--vacuum", 0)):
         row = json.loads(run_command("prune", "--json", words, "--sources", file).output)
         assert row["dry_run"] is (words == "--dry-run")

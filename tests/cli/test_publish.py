@@ -78,9 +78,9 @@ def test_dry_run_and_run(folder: Path, store: Store) -> None:
     assert dry.output.count("INSERT INTO posts") == 2
     assert "2 articles would be written; nothing was" in dry.output
     assert rows(folder) == []
-    told = [json.loads(line) for line in run("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
-    assert [one["target"] for one in told] == ["cms"]
-    assert set(told[0]["values"]) == {"title", "body", "slug", "off"}
+    lines = [json.loads(line) for line in run("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
+    assert [one["target"] for one in lines] == ["cms"]
+    assert set(lines[0]["values"]) == {"title", "body", "slug", "off"}
     done = run("publish", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["published"] == 2
@@ -108,9 +108,9 @@ def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> 
     status = run("publish", "status")
     assert "不要" in status.output
     assert "标题 a" in status.output
-    told = [json.loads(line) for line in run("publish", "status", "--json").output.splitlines()]
-    assert told[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
-    assert [one["state"] for one in told if "state" in one] == ["failed"]
+    lines = [json.loads(line) for line in run("publish", "status", "--json").output.splitlines()]
+    assert lines[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
+    assert [one["state"] for one in lines if "state" in one] == ["failed"]
     with closing(sqlite3.connect(folder / "cms.db")) as theirs:
         theirs.execute("DROP TRIGGER no")
     assert "1 article tried again" in run("publish", "again").output
@@ -124,8 +124,8 @@ def test_status_of_one_target(folder: Path, store: Store) -> None:
         store.outbox.ask(target, ids, "there", now=now)
         for entry in store.outbox.take(target, "somebody", now=now, seconds=1, limit=9):
             store.outbox.settle(entry, Outcome("failed", "so"), now=now)
-    told = run("publish", "status", "-t", "files", "-n", "2", "--json").output.splitlines()
-    assert [json.loads(line)["target"] for line in told] == ["files"] * 3
+    lines = run("publish", "status", "-t", "files", "-n", "2", "--json").output.splitlines()
+    assert [json.loads(line)["target"] for line in lines] == ["files"] * 3
     assert len(run("publish", "status", "-n", "1", "--json").output.splitlines()) == 3
 
 
@@ -150,8 +150,8 @@ def test_check_reports_what_to_fix(folder: Path, store: Store) -> None:
         theirs.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
     wrong = run("publish", "check", "--json")
     assert isinstance(wrong.exception, NewsportalError)
-    told = json.loads(wrong.output.splitlines()[0])
-    assert any("no such column" in one for one in told["problems"])
+    line = json.loads(wrong.output.splitlines()[0])
+    assert any("no such column" in one for one in line["problems"])
     broken = run("publish")
     assert isinstance(broken.exception, NewsportalError)
     assert "what is new waits" in str(broken.exception)
@@ -163,15 +163,15 @@ def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.
     hook = f"- {{name: hook, to: '{address}', secret: geheim}}\n"
     (folder / "sources.yaml").write_text(f"politeness: {{allow_private: [127.0.0.1/32]}}\n{SOURCES}{hook}", "utf-8")
     before = sorted(folder.rglob("*"))
-    told = [json.loads(line) for line in run("publish", "check", "--json").output.splitlines()]
-    assert [(one["target"], one["problems"]) for one in told] == [("cms", []), ("files", []), ("hook", [])]
-    cms, files, message = ([(step["what"], step["values"]) for step in one["steps"]] for one in told)
+    lines = [json.loads(line) for line in run("publish", "check", "--json").output.splitlines()]
+    assert [(one["target"], one["problems"]) for one in lines] == [("cms", []), ("files", []), ("hook", [])]
+    cms, files, message = ([(step["what"], step["values"]) for step in one["steps"]] for one in lines)
     assert cms[0][0].startswith("INSERT INTO posts")
     assert cms[0][1]["title"] == "一篇样稿 (a sample)"
     assert files[0][0].startswith(f"write {folder}/out/")
     assert message[0][0] == f"POST {address}"
     assert message[0][1]["article"]["title"] == "一篇样稿 (a sample)"
-    assert told[0]["notes"] == []
+    assert lines[0]["notes"] == []
     plain = run("publish", "check").output
     assert "cms: all is well\n  an article would be: INSERT INTO posts" in plain
     assert rows(folder) == []

@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Path:
         for number, word in enumerate([*["天气"] * 10, *["台风"] * 5]):
             when = NOW - (timedelta(days=number + 1, hours=1) if number < 10 else timedelta(hours=number))
             link = Link(f"https://s{number % 3}.example/{number}", "feed:a")
-            said = {
+            fields = {
                 "url": link.url,
                 "link": link,
                 "fetched": when,
@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> Path:
                 "text": "正文",
                 "keywords": (word,),
             }
-            store.add(Article(**said, site=f"s{number % 3}", published=when), [], now=when)  # type: ignore[arg-type]
+            store.add(Article(**fields, site=f"s{number % 3}", published=when), [], now=when)  # type: ignore[arg-type]
     return made
 
 
@@ -45,10 +45,10 @@ def run(file: Path, *words: str) -> str:
 
 
 def test_rising_at_a_past_time(file: Path) -> None:
-    told = run(file, "--at", AT)
-    assert "5 stories, 10 in the 28 days before" in told
-    assert "台风" in told
-    assert "天气" not in told
+    text = run(file, "--at", AT)
+    assert "5 stories, 10 in the 28 days before" in text
+    assert "台风" in text
+    assert "天气" not in text
     found = json.loads(run(file, "--at", AT, "--json"))
     assert [(one["title"], one["stories"], one["expected"]) for one in found["words"]] == [("台风", 5, 0.5)]
 

@@ -118,5 +118,5 @@ def test_once_ends_if_no_host_is_reached(tmp_path: Path, monkeypatch: pytest.Mon
         port = taken.getsockname()[1]
         feeds = "".join(f'  - {{name: 甲{host}, url: "http://127.0.0.{host}:{port}/rss"}}\n' for host in (2, 3))
         file.write_text(f"politeness: {{allow_private: [127.0.0.0/8]}}\nfeeds:\n{feeds}", "utf-8")
-        told = [json.loads(line) for line in run_schedule(file, "--once", "--every", "0.1", "--json").splitlines()]
-    assert [event["event"] for event in told] == ["started", "ended"]
+        lines = [json.loads(line) for line in run_schedule(file, "--once", "--every", "0.1", "--json").splitlines()]
+    assert [event["event"] for event in lines] == ["started", "ended"]

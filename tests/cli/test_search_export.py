@@ -107,9 +107,9 @@ def test_search_filters_by_site_category_and_end(stored: Path) -> None:
 def test_search_sorting_facets_and_suggestions(stored: Path) -> None:
     lines = [json.loads(line) for line in run("search", "桥", "--sort", "time", "--no-collapse", "--json").stdout.splitlines()]
     assert [line["url"][-1] for line in lines] == ["0", "1", "2"]
-    told = json.loads(run("search", "桥", "--facets", "--json").stdout)
-    assert (told["total"], told["site"], told["topic"]) == (3, {"河湾网": 3}, {"交通": 2})
-    assert list(told["day"]) == ["2026-03-01", "2026-02-28", "2026-02-27"]
+    facets = json.loads(run("search", "桥", "--facets", "--json").stdout)
+    assert (facets["total"], facets["site"], facets["topic"]) == (3, {"河湾网": 3}, {"交通": 2})
+    assert list(facets["day"]) == ["2026-03-01", "2026-02-28", "2026-02-27"]
     assert "河湾网" in run("search", "桥", "--facets").stdout
     assert run("search", "通", "--suggest").stdout.splitlines() == ["通车"]
     assert json.loads(run("search", "交", "--suggest", "--json").stdout) == "交通"

@@ -22,8 +22,8 @@ from newsportal.store import open_store
 
 def test_summary_counts_pages_and_list_pages_separately() -> None:
     rows = (SourceReport("a", stored=1, folded=2, known=3), SourceReport("b", failed={"http-404": 1}, list_failed={"dns": 2}))
-    said = summary(outcome_of(Run("1", datetime(2026, 3, 1, tzinfo=UTC), sources=rows)))
-    assert said == "1 new story, 2 folded, 3 known, failed: 1 page and 2 list pages"
+    text = summary(outcome_of(Run("1", datetime(2026, 3, 1, tzinfo=UTC), sources=rows)))
+    assert text == "1 new story, 2 folded, 3 known, failed: 1 page and 2 list pages"
     assert summary(outcome_of(Run("1", datetime(2026, 3, 1, tzinfo=UTC)))) == "0 new stories, 0 folded, 0 known"
 
 

@@ -295,8 +295,8 @@ def test_leased_links_are_counted_once(tracker: LinkTracker, crawler_for: Callab
     assert asyncio.run(tracker.count_taken(taken)) == [False, True, True]
     found = row(tracker)
     assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
-    told = {visit.source: visit.entries for visit in tracker.visit_counts.taken(NOW)}
-    assert told[A] == 1, "the others were counted when they were found"
+    entries = {visit.source: visit.entries for visit in tracker.visit_counts.taken(NOW)}
+    assert entries[A] == 1, "the others were counted when they were found"
 
 
 def test_stored_threads_and_galleries_are_visited_again(tracker: LinkTracker) -> None:

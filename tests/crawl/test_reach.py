@@ -37,8 +37,8 @@ def test_recently_reached_host_means_network_is_available() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reasons", "said"),
+    ("reasons", "expected"),
     [(["dns"], True), (["robots-unreachable", "connection"], True), (["dns", "http-404"], False), (["timeout"], False), ([], False)],
 )
-def test_reasons_that_mean_unreached(reasons: list[str], said: bool) -> None:
-    assert unreached(reasons) is said
+def test_reasons_that_mean_unreached(reasons: list[str], expected: bool) -> None:
+    assert unreached(reasons) is expected

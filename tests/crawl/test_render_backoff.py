@@ -66,15 +66,15 @@ def test_sources_without_browser_are_not_paused(tracker: LinkTracker) -> None:
 
 
 def test_old_timeouts_are_forgotten_and_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = backoff.counted({}, ["a", "b"], NOW)
-    assert backoff.counted(told, ["b"], NOW + timedelta(days=29)) == {content_id("b"): (2, (NOW + timedelta(days=29)).isoformat())}
+    counts = backoff.counted({}, ["a", "b"], NOW)
+    assert backoff.counted(counts, ["b"], NOW + timedelta(days=29)) == {content_id("b"): (2, (NOW + timedelta(days=29)).isoformat())}
     monkeypatch.setattr(backoff, "REMEMBERED", 1)
-    assert set(backoff.counted(told, ["c"], NOW + timedelta(days=1))) == {content_id("c")}
+    assert set(backoff.counted(counts, ["c"], NOW + timedelta(days=1))) == {content_id("c")}
 
 
 def test_pause_needs_three_runs_and_lasts_a_week() -> None:
-    told = backoff.counted(backoff.counted({}, ["a"], NOW), ["a"], NOW)
-    assert backoff.given_up(told, ["a", "b"], NOW) == set()
-    told = backoff.counted(told, ["a"], NOW)
-    assert backoff.given_up(told, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
-    assert backoff.given_up(told, ["a"], NOW + timedelta(days=7)) == set()
+    counts = backoff.counted(backoff.counted({}, ["a"], NOW), ["a"], NOW)
+    assert backoff.given_up(counts, ["a", "b"], NOW) == set()
+    counts = backoff.counted(counts, ["a"], NOW)
+    assert backoff.given_up(counts, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
+    assert backoff.given_up(counts, ["a"], NOW + timedelta(days=7)) == set()

@@ -177,8 +177,8 @@ def test_task_id_of_a_link_is_independent_of_its_request(spider: Reads) -> None:
     def task(link: Link, **how: Any) -> Task:
         return task_of(Request(how.pop("url", LINK.url), spider.read, cb_kwargs={"link": link}, **how), spider, "seen")
 
-    told = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
-    assert task(told, url="http://a.example/2", meta={"variant": 2}).id == task(LINK).id == id_of(LINK)
+    other = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
+    assert task(other, url="http://a.example/2", meta={"variant": 2}).id == task(LINK).id == id_of(LINK)
     assert (task(LINK).link, task(LINK).seen) == (True, None)
     assert task(Link(LINK.url, LINK.source, identity="a.example/1#2")).id != id_of(LINK)
 

@@ -51,10 +51,10 @@ def start_crawl(tmp_path: Path) -> Iterator[Callable[..., Started]]:
 
 def finish_crawl(process: Started) -> tuple[Counter[str], str]:
     """Wait for a crawl that must succeed; return the lines it printed, and its log."""
-    said, log = process.communicate(timeout=PATIENCE)
+    printed, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, log[-3000:]
     assert "Traceback" not in log, log[-3000:]
-    return Counter(said.splitlines()), log
+    return Counter(printed.splitlines()), log
 
 
 def until(reached: Callable[[], bool]) -> None:
@@ -65,8 +65,8 @@ def until(reached: Callable[[], bool]) -> None:
 
 
 def test_every_page_is_read_once_including_local_requests(site: NumberedSite, start_crawl: Any) -> None:
-    said, _ = finish_crawl(start_crawl(site.url()))
-    assert said == Counter({f"read {site.url(f'/{n}')}": 1 for n in range(PAGES)} | {f"read {site.url('/local')} True": 1})
+    printed, _ = finish_crawl(start_crawl(site.url()))
+    assert printed == Counter({f"read {site.url(f'/{n}')}": 1 for n in range(PAGES)} | {f"read {site.url('/local')} True": 1})
     again, _ = finish_crawl(start_crawl(site.url()))
     assert set(again) == {f"read {site.url('/0')}"}, "start URLs are never filtered, their links were seen"
 
@@ -88,9 +88,9 @@ def test_repeatedly_killed_crawl_loses_no_page(site: NumberedSite, start_crawl: 
 
 def test_errback_requests_and_retries_keep_the_lease(site: NumberedSite, start_crawl: Any) -> None:
     site.answers |= {"/7": (404, {}), "/8": (503, {})}
-    said, _ = finish_crawl(start_crawl(site.url()))
-    assert said[f"failed {site.url('/7')}"] == 1
-    assert said[f"read {site.url('/7?again')}"] == said[f"read {site.url('/8')}"] == said[f"read {site.url('/75')}"] == 1
+    printed, _ = finish_crawl(start_crawl(site.url()))
+    assert printed[f"failed {site.url('/7')}"] == 1
+    assert printed[f"read {site.url('/7?again')}"] == printed[f"read {site.url('/8')}"] == printed[f"read {site.url('/75')}"] == 1
     assert site.counts()["/8"] == 2
 
 
@@ -121,8 +121,8 @@ def test_processes_share_the_pace_of_a_host(site: NumberedSite, start_crawl: Any
 
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])
 def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, start_crawl: Any, redis_server: Any, kind: str) -> None:
-    told = {} if kind == "list" else {f"REDIS_START_URLS_AS_{kind.upper()}": True}
-    crawl = start_crawl("-", "fed", REDIS_URL=redis_server.url, NEWSPORTAL_STANDING=True, **told)
+    settings = {} if kind == "list" else {f"REDIS_START_URLS_AS_{kind.upper()}": True}
+    crawl = start_crawl("-", "fed", REDIS_URL=redis_server.url, NEWSPORTAL_STANDING=True, **settings)
     values = [site.url("/150"), json.dumps({"url": site.url("/151"), "meta": {"job": 1}})]
     with redis.Redis(port=redis_server.port) as client:
         until(lambda: bool(client.exists("newsportal:queues")))
@@ -130,8 +130,8 @@ def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, start_crawl:
         push("fed:start_urls", "no address", *values)
         until(lambda: len(site.asked) == 2 and not client.exists("fed:start_urls"))
     crawl.terminate()
-    said, log = finish_crawl(crawl)
-    assert set(said) == {f"read {site.url('/150')}", f"read {site.url('/151')}"}
+    printed, log = finish_crawl(crawl)
+    assert set(printed) == {f"read {site.url('/150')}", f"read {site.url('/151')}"}
     assert "'no address' was pushed as a start URL and is none" in log.replace('b"', "'").replace("b'", "'")
 
 

@@ -226,18 +226,18 @@ def test_invalid_url_error_lists_allowed_schemes(store: Store) -> None:
 
 class TestTold:
     def test_status_before_the_first_crawl(self, tmp_path: Path) -> None:
-        told = seen_filter.filter_status(Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"}))
-        assert (told.fill, "no filter is kept yet" in told.says) == (None, True)
+        status = seen_filter.filter_status(Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"}))
+        assert (status.fill, "no filter is kept yet" in status.says) == (None, True)
 
     def test_status_of_a_file(self, store: Store, file: Path, tmp_path: Path) -> None:
         put(store, "a.example/1")
         sources = Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"})
         assert sources.seen_file == file
         LocalFilter(store, file).keep()
-        told = seen_filter.filter_status(sources)
-        assert told.fill is not None
-        assert "1 of 100,000 entered" in told.says
-        assert "change 1" in told.says
+        status = seen_filter.filter_status(sources)
+        assert status.fill is not None
+        assert "1 of 100,000 entered" in status.says
+        assert "change 1" in status.says
         file.write_bytes(b"?")
         assert "is not used" in seen_filter.filter_status(sources).says
 

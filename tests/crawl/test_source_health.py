@@ -23,8 +23,8 @@ def notes(tracker: LinkTracker) -> list[str]:
     return [str(note) for row in tracker.report() for note in row.notes]
 
 
-def visit(tracker: LinkTracker, hours: float, **told: Any) -> None:
-    tracker.store.visits.add(Visit(A, utcnow() - hours * HOUR, **told))
+def visit(tracker: LinkTracker, hours: float, **values: Any) -> None:
+    tracker.store.visits.add(Visit(A, utcnow() - hours * HOUR, **values))
 
 
 def test_change_of_health_is_reported_once(tracker: LinkTracker) -> None:
@@ -113,8 +113,8 @@ async def run_visits(tracker: LinkTracker, *failed: tuple[str, str]) -> None:
 
 def failures(tracker: LinkTracker) -> list[tuple[int, int]]:
     """Return for A and B the number of failed visits, and of consecutive failures in the source's state."""
-    told = ((tracker.store.visits.of(source), tracker.store.source_state(source)) for source in (A, B))
-    return [(sum(bool(one.list_failed) for one in visits), state.failures_in_row) for visits, state in told]
+    states = ((tracker.store.visits.of(source), tracker.store.source_state(source)) for source in (A, B))
+    return [(sum(bool(one.list_failed) for one in visits), state.failures_in_row) for visits, state in states]
 
 
 def test_visits_without_network_are_not_failures(tracker: LinkTracker) -> None:

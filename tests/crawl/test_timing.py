@@ -35,10 +35,10 @@ def test_push_during_a_visit_is_not_lost(tracker: LinkTracker) -> None:
     now, store = utcnow(), tracker.store
     store.visits.add(Visit(source.key, now - timedelta(minutes=2), list_pages=1, entries=20, new=1))
     store.save_source_state(replace(store.source_state(source.key), last_run=now))
-    told = Subscription(
+    subscription = Subscription(
         source.key, "https://hub.example/", source.url, "t", "s", until=now + timedelta(days=5), pushed=now - timedelta(minutes=1)
     )
-    store.subscriptions.save(told)
+    store.subscriptions.save(subscription)
     asyncio.run(Timing(tracker).plan([source], now))
     assert store.source_state(source.key).next_visit == now
 
@@ -49,15 +49,15 @@ def test_source_with_active_hub_is_polled_slowly(tracker: LinkTracker) -> None:
     for hours in range(30):
         store.visits.add(Visit(source.key, now - timedelta(hours=hours), list_pages=1, entries=20, new=10))
     store.save_source_state(replace(store.source_state(source.key), last_run=now))
-    told = Subscription(
+    subscription = Subscription(
         source.key, "https://hub.example/", source.url, "t", "s", until=now + timedelta(days=5), pushed=now - timedelta(hours=2)
     )
-    store.subscriptions.save(told)
+    store.subscriptions.save(subscription)
     asyncio.run(Timing(tracker).plan([source], now))
     found = store.source_state(source.key).next_visit
     assert found is not None
     assert found - now >= timedelta(hours=4)
-    store.subscriptions.save(replace(told, pushed=now - timedelta(days=60)))
+    store.subscriptions.save(replace(subscription, pushed=now - timedelta(days=60)))
     asyncio.run(Timing(tracker).plan([source], now))
     again = store.source_state(source.key).next_visit
     assert again is not None

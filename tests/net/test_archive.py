@@ -327,12 +327,12 @@ def test_killed_writer_loses_at_most_one_record(tmp_path: Path) -> None:
     for _ in range(2):  # the second run opens the file left by the first
         child = subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
-        said = [child.stdout.readline() for _ in range(40)]
+        printed = [child.stdout.readline() for _ in range(40)]
         time.sleep(0.003)
         child.send_signal(signal.SIGKILL)
-        said += child.stdout.readlines()
+        printed += child.stdout.readlines()
         child.wait()
         child.stdout.close()
         with open_index(path) as index:
-            assert len(index) >= len(said) - 1
-            assert f"http://a.example/{len(said) - 2}" in index
+            assert len(index) >= len(printed) - 1
+            assert f"http://a.example/{len(printed) - 2}" in index

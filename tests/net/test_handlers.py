@@ -231,8 +231,8 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 def test_endless_bodies_stop_at_the_limit(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/chunked"] = lambda seen: _endless(b"2000\r\n" + b"a" * 8192 + b"\r\n", CHUNKED)
     site.routes["/plain"] = lambda seen: _endless(b"a" * 8192, b"HTTP/1.1 200 OK\r\n\r\n")
-    site.routes["/told"] = b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n"
-    urls = [site.url(path) for path in ("/chunked", "/plain", "/told")]
+    site.routes["/declared"] = b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n"
+    urls = [site.url(path) for path in ("/chunked", "/plain", "/declared")]
     found = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert [type(found.errors[url]) for url in urls] == [DownloadCancelledError] * 3
 

@@ -105,7 +105,7 @@ def _violations(source: str, allowed: set[str]) -> Iterator[str]:
             if name in STARTING and (program := _program(node)) in PROGRAMS:
                 yield f"line {node.lineno}: starts {program}"
             if (owner, name) in {("os", "system"), ("os", "popen")} or name == "create_subprocess_shell":
-                yield f"line {node.lineno}: {name}() starts whatever it is told"
+                yield f"line {node.lineno}: {name}() starts any program"
             if (owner, name) == ("feedparser", "parse") and not _bytes_argument(node):
                 yield f"line {node.lineno}: feedparser.parse() fetches what looks like a URL"
 

@@ -146,7 +146,7 @@ def test_size_beyond_the_first_bytes_needs_a_second_request(site: Any, response:
 
 
 @pytest.mark.parametrize(
-    ("body", "said", "refused"),
+    ("body", "mime", "refused"),
     [
         (b"<!DOCTYPE html><html><body>404</body></html>", "image/jpeg", "markup"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "image/png", "svg"),
@@ -157,8 +157,8 @@ def test_size_beyond_the_first_bytes_needs_a_second_request(site: Any, response:
     ],
     ids=["html", "svg", "too large", "empty", "pdf", "truncated"],
 )
-def test_invalid_picture_has_a_reason(body: bytes, said: str, refused: str, site: Any, response: Any, inspect_pictures: Look) -> None:
-    site.routes["/a.jpg"] = response(body, content_type=said)
+def test_invalid_picture_has_a_reason(body: bytes, mime: str, refused: str, site: Any, response: Any, inspect_pictures: Look) -> None:
+    site.routes["/a.jpg"] = response(body, content_type=mime)
     (found,) = inspect_pictures(site.url("/a.jpg"), allow=site.allow)
     assert (found.refused, found.width) == (refused, None)
     assert found.looked is not None

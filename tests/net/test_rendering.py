@@ -479,11 +479,11 @@ def test_finished_crawl_leaves_no_browser(start_crawl: Callable[[str], Started],
     site.routes["/"] = html("<script src=/in></script>")
     process = start_crawl("/")
     pids = _browsers(process, site)
-    said, _ = process.communicate(timeout=600)
-    assert f"page {site.url('/')}" in said
+    printed, _ = process.communicate(timeout=600)
+    assert f"page {site.url('/')}" in printed
     assert _ended(pids)
     site.routes["/feed"] = response(b"<rss/>", content_type="application/rss+xml")
     command = [sys.executable, "-c", CRAWLING, str(site.port), site.url("/feed")]  # without any previous imports
-    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout
-    assert f"page {site.url('/feed')}" in said
-    assert "modules []" in said
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout
+    assert f"page {site.url('/feed')}" in printed
+    assert "modules []" in printed

@@ -229,9 +229,9 @@ def test_rules_are_refreshed() -> None:
             await middleware.process_request(Request("http://a.test/x"))
         return caught.value.reason
 
-    said = []
+    reasons = []
     for moment in (0, 599, 601, 700, 86000, 601 + 86401):
         now[0] = moment
-        said.append((asyncio.run(reason()), len(asked)))
+        reasons.append((asyncio.run(reason()), len(asked)))
     unreachable, forbidden = "robots-unreachable", "robots"
-    assert said == [(unreachable, 1), (unreachable, 1), (forbidden, 2), (forbidden, 2), (forbidden, 2), (forbidden, 3)]
+    assert reasons == [(unreachable, 1), (unreachable, 1), (forbidden, 2), (forbidden, 2), (forbidden, 2), (forbidden, 3)]

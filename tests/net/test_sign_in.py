@@ -54,7 +54,7 @@ def test_credentials_are_never_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (('"${SECRET}"', "s3cr3t-word"), "a secret stands in the file"),
         (('${SECRET}"}\n    cookies', '${SECRET:-s3cr3t-word}"}\n    cookies'), "a secret stands in the file"),
@@ -66,8 +66,8 @@ def test_credentials_are_never_shown() -> None:
         (("session:", "'a b':"), "'a b' is no name of a header or cookie"),
     ],
 )
-def test_unsafe_credentials_are_refused_and_not_shown(change: tuple[str, str], told: str) -> None:
-    with pytest.raises(SourcesError, match=told) as caught:
+def test_unsafe_credentials_are_refused_and_not_shown(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(SourcesError, match=message) as caught:
         sources_of((FILE % 443).replace(*change))
     assert "s3cr3t" not in str(caught.value)
 

@@ -31,8 +31,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def write(store: Store, title: str, text: str, *, ago: timedelta = HOUR, site: str = "晨光网", topics: tuple[str, ...] = ()) -> str:
     url = f"https://{site}.example/{title}"
-    said: dict[str, Any] = {"site": site, "topics": topics, "published": NOW - ago, "language": "zh"}
-    made = Article(url=url, link=Link(url, f"feed:{site}"), fetched=NOW - ago, identity=url, title=title, text=text, **said)
+    fields: dict[str, Any] = {"site": site, "topics": topics, "published": NOW - ago, "language": "zh"}
+    made = Article(url=url, link=Link(url, f"feed:{site}"), fetched=NOW - ago, identity=url, title=title, text=text, **fields)
     return store.add(made, [], now=NOW - ago).story_id
 
 
@@ -62,12 +62,12 @@ def test_consecutive_sentences_are_one_passage() -> None:
     def quotes(story: str, *texts: str) -> list[Quote]:
         return [Quote(text, story, story, "晨光网", f"https://example.org/{story}") for text in texts]
 
-    told = [
+    sentences = [
         *quotes("a", "渡轮今天下水。", "“载客三百人。”", "首航定在五月。"),
         *quotes("b", "It sails.", "It is new."),
         *quotes("a", "票价十元。"),
     ]
-    assert [(quote.story, quote.text) for quote in passages(told)] == [
+    assert [(quote.story, quote.text) for quote in passages(sentences)] == [
         ("a", "渡轮今天下水。“载客三百人。”首航定在五月。"), ("b", "It sails. It is new."), ("a", "票价十元。"),
     ]  # fmt: skip
 

@@ -23,12 +23,12 @@ START = datetime(2026, 5, 1, 15, 30, tzinfo=UTC)
 ALL = date(2026, 1, 1), date(2026, 12, 31)
 
 
-def add(store: Store, number: int, *, days: int = 0, hours: int = 0, text: str = "", **said: object) -> str:
+def add(store: Store, number: int, *, days: int = 0, hours: int = 0, text: str = "", **changes: object) -> str:
     moment = START + timedelta(days=days, hours=hours)
     url = f"https://site{number % 3}.example/{number}.html"
     drawn = Random(f"{number}{text}")
     words = "".join(chr(drawn.randrange(0x4E00, 0x9000)) for _ in range(80))
-    values = {"site": f"站点{number % 3}", "topics": ("旅游",) if number % 2 else (), "category": "社会", **said}
+    values = {"site": f"站点{number % 3}", "topics": ("旅游",) if number % 2 else (), "category": "社会", **changes}
     link = Link(url=url, source=f"feed:{number % 2}")
     article = Article(url=url, link=link, fetched=moment, identity=url, title=f"第{number}条", text=words, **values)  # type: ignore[arg-type]
     return store.add(article, [], now=moment).id
@@ -71,9 +71,9 @@ def test_sums_over_any_period_equal_the_sum_of_days(store: Store) -> None:
         for begin, length in ((0, 1), (0, 400), (5, 31), (5, 32), (13, 33), (13, 64), (2, 90), (40, 127), (150, 3), (300, 20)):
             since, until = first + timedelta(days=begin), first + timedelta(days=begin + length - 1)
             for kind in KINDS[1:4]:
-                told = {one.name: one.number for one in sums.top(kind, since, until, 100)}
-                assert sum(told.values()) == sums.total(since, until), (kind, begin, length)
-                for name, number in told.items():
+                sums_by_name = {one.name: one.number for one in sums.top(kind, since, until, 100)}
+                assert sum(sums_by_name.values()) == sums.total(since, until), (kind, begin, length)
+                for name, number in sums_by_name.items():
                     assert sum(each for _, each in sums.series(kind, name, since, until)) == number
 
 

@@ -25,11 +25,11 @@ def test_missing_java_or_extra_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_cause_is_extracted_from_spark_errors() -> None:
-    said = (
+    trace = (
         "An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.\n"
         ': org.apache.spark.SparkException: Job aborted\nTraceback (most recent call last):\n  File "x.py"\n'
         "newsportal.errors.StoreUnavailable: news.db: it cannot be opened\n\tat org.apache"
     )
-    assert spark.why(said) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
+    assert spark.why(trace) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
     assert spark.why("Master must be told\nmore") == "Master must be told"
     assert spark.why("") == ""

@@ -39,7 +39,7 @@ def test_number_of_statements_is_independent_of_batch_size() -> None:
     counts: list[int] = []
     for number in (2, 20):
         store, statements = empty_store(), list[str]()
-        event.listen(store._engine, "before_cursor_execute", lambda *told, into=statements: into.append(told[2]))
+        event.listen(store._engine, "before_cursor_execute", lambda *event_args, into=statements: into.append(event_args[2]))
         batch: Batch = [(article(str(n), topic="旅游", text=invented(n)), []) for n in range(number)]
         assert outcomes(store, batch) == ["stored"] * number
         counts.append(len(statements))

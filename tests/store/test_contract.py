@@ -637,8 +637,8 @@ class TestFounders:
     def test_founders_by_time_topic_and_fetch_time(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("newsportal.store.lists.PAGE", 2)
         for number in range(5):
-            said = {"topics": ("旅游",)} if number == 3 else {}
-            store.add(article(f"n{number}", published=NOW - number * HOUR, **said), now=NOW + number * HOUR)
+            options = {"topics": ("旅游",)} if number == 3 else {}
+            store.add(article(f"n{number}", published=NOW - number * HOUR, **options), now=NOW + number * HOUR)
         assert [row.title[-2:] for row in store.founders(NOW - 3 * HOUR, NOW)] == ["n3", "n2", "n1"]
         assert [row.title[-2:] for row in store.founders(NOW - 9 * HOUR, NOW + HOUR, topic="旅游")] == ["n3"]
         assert [row.title[-2:] for row in store.founders(NOW - 9 * HOUR, NOW + HOUR, fetched=NOW + 2 * HOUR)] == ["n1", "n0"]

@@ -62,10 +62,10 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
     ],
 )
 def test_postgresql_errors_say_what_to_do(error: str, says: str) -> None:
-    told = dialect_postgresql.explained(getattr(psycopg.errors, error)("so it was"), "postgresql://h/n")
-    assert isinstance(told, StoreUnavailable)
-    assert re.search(says, str(told)), told
-    assert str(told).startswith("postgresql://h/n: ")
+    explained = dialect_postgresql.explained(getattr(psycopg.errors, error)("so it was"), "postgresql://h/n")
+    assert isinstance(explained, StoreUnavailable)
+    assert re.search(says, str(explained)), explained
+    assert str(explained).startswith("postgresql://h/n: ")
 
 
 @pytest.mark.parametrize(
@@ -87,16 +87,16 @@ def test_postgresql_errors_say_what_to_do(error: str, says: str) -> None:
     ],
 )
 def test_mysql_errors_say_what_to_do(number: int, says: str) -> None:
-    told = dialect_mysql.explained(pymysql.err.OperationalError(number, "so it was"), "mysql://h/n")
-    assert isinstance(told, StoreUnavailable)
-    assert re.search(says, str(told)), told
+    explained = dialect_mysql.explained(pymysql.err.OperationalError(number, "so it was"), "mysql://h/n")
+    assert isinstance(explained, StoreUnavailable)
+    assert re.search(says, str(explained)), explained
 
 
 def test_other_errors_keep_the_first_line_of_the_driver() -> None:
-    told = dialect_postgresql.explained(psycopg.errors.UniqueViolation("duplicate key\nDETAIL: secret values"), "p")
-    assert (type(told), str(told)) == (StoreError, "p: duplicate key")
-    told = dialect_mysql.explained(pymysql.err.IntegrityError(1062, "duplicate"), "m")
-    assert (type(told), str(told)) == (StoreError, "m: 1062 duplicate")
+    explained = dialect_postgresql.explained(psycopg.errors.UniqueViolation("duplicate key\nDETAIL: secret values"), "p")
+    assert (type(explained), str(explained)) == (StoreError, "p: duplicate key")
+    explained = dialect_mysql.explained(pymysql.err.IntegrityError(1062, "duplicate"), "m")
+    assert (type(explained), str(explained)) == (StoreError, "m: 1062 duplicate")
 
 
 def test_place_has_no_password() -> None:
@@ -132,18 +132,18 @@ def test_unsupported_drivers_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "right"),
+    ("kind", "version", "right"),
     [
         ("mariadb", "5.5.5-10.11.6-MariaDB-1", True), ("mariadb", "10.3.39-MariaDB", False), ("mysql", "8.0.36", True),
         ("mysql", "8.0.16", False), ("mysql", "5.7.44-log", False), ("mysql", "9.1.0", True),
     ],
 )  # fmt: skip
-def test_old_server_versions_are_refused(kind: str, told: str, right: bool) -> None:
+def test_old_server_versions_are_refused(kind: str, version: str, right: bool) -> None:
     if right:
-        dialect_mysql.check_version(kind, told, "m")
+        dialect_mysql.check_version(kind, version, "m")
         return
     with pytest.raises(StoreError, match=r"too old for a store; (MariaDB 10\.6|MySQL 8\.0\.17) and later will do"):
-        dialect_mysql.check_version(kind, told, "m")
+        dialect_mysql.check_version(kind, version, "m")
 
 
 def test_missing_database_is_created_or_reported(database: Database) -> None:

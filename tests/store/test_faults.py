@@ -47,10 +47,10 @@ def writer(uri: str, host: str, count: int, script: str = WRITER) -> Started:
 def test_eight_processes_lose_nothing(sql_uri: str) -> None:
     """All start with a database without tables and add the same stories."""
     writers = [writer(sql_uri, f"h{n}.example", EACH) for n in range(WRITERS)]
-    told = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
+    ids = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
     assert [process.returncode for process in writers] == [0] * WRITERS
     store = open_store(sql_uri)
-    assert len(set(told)) == store.tally().articles == WRITERS * EACH
+    assert len(set(ids)) == store.tally().articles == WRITERS * EACH
     assert store.tally().stories == EACH
     assert [change.seq for change in store.changes()] == list(range(1, WRITERS * EACH + 1))
     assert_consistent(store)
@@ -60,15 +60,15 @@ def test_eight_processes_lose_nothing(sql_uri: str) -> None:
 @pytest.mark.parametrize("after", [1, 30])
 def test_killed_writer_leaves_store_consistent(sql_uri: str, after: int) -> None:
     process = writer(sql_uri, "h.example", 100_000)
-    told = [process.stdout.readline().strip() for _ in range(after)]
+    ids = [process.stdout.readline().strip() for _ in range(after)]
     process.kill()
-    told += [line for line in process.stdout.read().split() if len(line) == len(told[0])]
+    ids += [line for line in process.stdout.read().split() if len(line) == len(ids[0])]
     process.stdout.close()
     process.wait()
     store = open_store(sql_uri)
     stored = {found.id for found in store.all_articles()}
-    assert set(told) <= stored
-    assert len(stored) <= len(told) + 1
+    assert set(ids) <= stored
+    assert len(stored) <= len(ids) + 1
     assert len(store.changes(limit=10**6)) == len(stored)
     assert_consistent(store)
     assert store.add(article("0", host="h.example"), now=NOW).outcome == "same"
@@ -112,15 +112,15 @@ def test_full_disk_is_reported_and_store_consistent(tmp_path: Path) -> None:
     with store._engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + 60  # beyond the empty tables
     event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}"))
-    told: list[str] = []
+    ids: list[str] = []
 
     def write_until_full() -> None:
         texts = (article(str(n), text="字" * 2000) for n in range(1000))
-        told.extend(store.add(text, [SAME_TITLE], now=NOW).id for text in texts)
+        ids.extend(store.add(text, [SAME_TITLE], now=NOW).id for text in texts)
 
     with pytest.raises(StoreUnavailable, match="disk is full; make room"):
         write_until_full()
-    stored = len(told)
+    stored = len(ids)
     assert 0 < stored == store.tally().articles == len(store.changes())
     pages = 10_000
     assert store.add(article("later"), now=NOW).outcome == "stored"
@@ -218,10 +218,10 @@ for n in range(count):
 @pytest.mark.slow
 def test_concurrent_reposts_make_one_story_each(sql_uri: str) -> None:
     writers = [writer(sql_uri, f"h{n}.example", 15, REPOSTER) for n in range(3)]
-    told = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
+    ids = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
     assert [process.returncode for process in writers] == [0] * 3
     store = open_store(sql_uri)
-    assert (len(set(told)), store.tally().articles, store.tally().stories) == (45, 45, 15)
+    assert (len(set(ids)), store.tally().articles, store.tally().stories) == (45, 45, 15)
     assert_consistent(store)
 
 

@@ -287,8 +287,8 @@ def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     before = store.last_seq()
     assert store.galleries.caption(id, {one: "编辑写的说明", two: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
     assert store.last_seq() > before, "the change is logged for the index"
-    told = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
-    assert told == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
+    captions = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
+    assert captions == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
     article = _article(store, id)
     assert "编辑写的说明" in article.text
     assert "88 的第" not in article.text

@@ -28,11 +28,11 @@ def test_older_backup_is_restored_completely(store: Store) -> None:
     done = restore(OLD, store, manifest=manifest)
     assert (done.rows, done.left_out) == (manifest.rows, 0)
     with store.records.reading() as look:
-        for name, told in manifest.tables.items():
+        for name, table in manifest.tables.items():
             form = BY_NAME[name]
-            then = replace(form, columns={column: form.columns[column] for column in told["columns"]})
+            then = replace(form, columns={column: form.columns[column] for column in table["columns"]})
             found = digest(look, then)
-            assert (found.count, found.hexdigest()) == (told["rows"], told["digest"]), name
+            assert (found.count, found.hexdigest()) == (table["rows"], table["digest"]), name
         since = [row for row in look.rows(BY_NAME["articles"]) if row["hidden"] is not None or row["corrected"] is not None]
     assert since == []
 

@@ -12,7 +12,7 @@ NOWHERE = "127.0.0.1:1"
 
 
 @pytest.mark.parametrize(
-    ("uri", "told"),
+    ("uri", "masked"),
     [
         ("mongodb://me:SECRET@h/db", "mongodb://me@h/db"),
         ("mongodb://me:SEC@RET/x@h/db?replicaSet=r", "mongodb://me@h/db"),
@@ -26,8 +26,8 @@ NOWHERE = "127.0.0.1:1"
         ("sqlite:///data/新闻 库.db", "sqlite:///data/新闻 库.db"),
     ],
 )
-def test_secrets_are_masked(uri: str, told: str) -> None:
-    assert mask_uri(uri) == told
+def test_secrets_are_masked(uri: str, masked: str) -> None:
+    assert mask_uri(uri) == masked
 
 
 @pytest.mark.parametrize(
@@ -45,19 +45,19 @@ def test_secrets_are_masked(uri: str, told: str) -> None:
     ],
 )
 def test_invalid_uri_error_contains_no_secrets(uri: str, says: str) -> None:
-    with pytest.raises(StoreError, match=says) as told:
+    with pytest.raises(StoreError, match=says) as error:
         open_store(uri, create=False)
-    assert not any(secret in str(told.value) for secret in ("SEC", "RET", "密码"))
+    assert not any(secret in str(error.value) for secret in ("SEC", "RET", "密码"))
 
 
 @pytest.mark.parametrize("uri", ["mongodb://me:SECRET@h/db", "mongodb+srv://me:SECRET@h/db"])
 def test_mongodb_error_shows_the_setting_to_write(uri: str) -> None:
     with pytest.raises(
         StoreError, match=r"MongoDB is a destination .* `store: sqlite:.*`publish: \[\{name: mongodb, to: \"mongodb"
-    ) as told:
+    ) as error:
         open_store(uri)
-    assert "SECRET" not in str(told.value)
-    assert "index:" not in str(told.value)
+    assert "SECRET" not in str(error.value)
+    assert "index:" not in str(error.value)
 
 
 def test_elasticsearch_error_shows_the_settings_to_write() -> None:

@@ -164,8 +164,8 @@ class TestArticles:
         assert gone
         assert faults(store.records) == []
         with store.records.reading() as look:
-            said = {form.name for form in FORMS for row in look.rows(form) if gone & {*map(str, row.values())}}
-        assert said <= {"changes", "links", "offers", "labelled", "former_labels"}
+            tables = {form.name for form in FORMS for row in look.rows(form) if gone & {*map(str, row.values())}}
+        assert tables <= {"changes", "links", "offers", "labelled", "former_labels"}
 
 
 class TestRecords:

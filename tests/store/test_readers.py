@@ -231,10 +231,10 @@ def test_stories_have_their_labels(store: Store, ids: list[str]) -> None:
     old = store.add(article("old", published=NOW - 60 * DAY, topic="桥", title="旧事", text="长" * 900), now=NOW).story_id
     older = store.add(article("older", published=NOW - 90 * DAY), now=NOW).story_id
     store.readers.saw("林", old, [1], pictures=1, now=NOW)
-    told = {one.story: one for one in store.readers.stories(NOW - 30 * DAY)}
-    assert set(told) == {*ids, old}
-    assert (told[old].title, told[old].text, told[old].published) == ("旧事", "长" * 300, NOW - 60 * DAY)
-    assert told[old].labels == ("topic:桥", "source:feed:快讯")
+    by_id = {one.story: one for one in store.readers.stories(NOW - 30 * DAY)}
+    assert set(by_id) == {*ids, old}
+    assert (by_id[old].title, by_id[old].text, by_id[old].published) == ("旧事", "长" * 300, NOW - 60 * DAY)
+    assert by_id[old].labels == ("topic:桥", "source:feed:快讯")
     assert {one.story for one in store.readers.stories(NOW - 30 * DAY, looked_at=False)} == set(ids)
     assert {one.story for one in store.readers.stories(NOW - 100 * DAY, looked_at=False)} == {*ids, old, older}
     new = store.add(article("new"), now=NOW + HOUR).story_id

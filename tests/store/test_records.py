@@ -197,7 +197,7 @@ def test_digests_differ_by_content_and_not_by_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "row",
     [
         [],
         {},
@@ -209,9 +209,9 @@ def test_digests_differ_by_content_and_not_by_order() -> None:
         {"id": "a", "started": "1", "report": {}},
     ],
 )
-def test_invalid_row_is_refused(said: Any) -> None:
+def test_invalid_row_is_refused(row: Any) -> None:
     with pytest.raises(ValueError, match="no row of runs"):
-        from_plain(BY_NAME["runs"], said)
+        from_plain(BY_NAME["runs"], row)
 
 
 def test_invalid_base64_is_refused() -> None:

@@ -70,7 +70,7 @@ def schema_of(file: Path, made: Callable[[Connection, schema.MigrationChain], No
     with engine.begin() as connection:
         made(connection, schema.STORE)
         tables = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars().all()
-        told = {
+        parts = {
             table: {
                 str(tuple(row)[first:])
                 for pragma, first in (("table_info", 1), ("foreign_key_list", 2), ("index_list", 1))
@@ -78,11 +78,11 @@ def schema_of(file: Path, made: Callable[[Connection, schema.MigrationChain], No
             }
             for table in tables
         }
-        told["counted"] = {name for name, sql in connection.exec_driver_sql(DECLARED) if "AUTOINCREMENT" in sql}
-        told["indexes"] = {f"{name} {sql}" for name, sql in connection.exec_driver_sql(DECLARED) if "INDEX" in sql}
-        told["revision"] = {str(schema.version(connection))}
+        parts["counted"] = {name for name, sql in connection.exec_driver_sql(DECLARED) if "AUTOINCREMENT" in sql}
+        parts["indexes"] = {f"{name} {sql}" for name, sql in connection.exec_driver_sql(DECLARED) if "INDEX" in sql}
+        parts["revision"] = {str(schema.version(connection))}
     engine.dispose()
-    return told
+    return parts
 
 
 def test_too_old_store_error_explains_the_migration(sql_uri: str) -> None:
@@ -109,8 +109,8 @@ def test_texts_sort_and_compare_by_code_points(servers: Servers, server: str, co
         engine = open_engine(database.uri)
         schema.prepare(engine)
         with reading(engine) as connection:
-            told = connection.execute(text(COLLATIONS), {"place": database.name if server == "mariadb" else "public"})
-            texts = {f"{table}.{column}": found for table, column, found in told if column not in JSON_COLUMNS}
+            rows = connection.execute(text(COLLATIONS), {"place": database.name if server == "mariadb" else "public"})
+            texts = {f"{table}.{column}": found for table, column, found in rows if column not in JSON_COLUMNS}
         engine.dispose()
     assert {name: found for name, found in texts.items() if found != collation} == {}
     assert len(texts) > 100

@@ -76,12 +76,12 @@ def assert_helpful(message: str, place: str) -> None:
     assert any(word in message for word in REMEDY), message
 
 
-def assert_complete(uri: str, told: list[str]) -> None:
+def assert_complete(uri: str, confirmed: list[str]) -> None:
     """Assert that everything confirmed to writers is stored once."""
     store = open_store(uri)
     stored = [found.id for found in store.all_articles()]
     assert len(stored) == len(set(stored))
-    assert set(told) <= set(stored)
+    assert set(confirmed) <= set(stored)
     changes = store.changes(limit=10**6)
     assert sorted(change.id for change in changes) == sorted(stored)
     assert len({change.seq for change in changes}) == len(changes)
@@ -120,49 +120,49 @@ def test_every_command_reports_unavailable_server(server: str, command: tuple[st
 
 def test_writing_resumes_after_server_was_killed(killable_server: Server, database: Database, tmp_path: Path) -> None:
     with writer("patient", database.uri, tmp_path / "says", ARTICLES) as process:
-        told = lines(process.stdout, 10)
+        ids = lines(process.stdout, 10)
         killable_server.kill()
         killable_server.start()
-        told += lines(process.stdout, 20)
+        ids += lines(process.stdout, 20)
         killable_server.kill()
         time.sleep(1.0)  # unavailable for a second
         killable_server.start()
-        told += lines(process.stdout, ARTICLES - 30)
+        ids += lines(process.stdout, ARTICLES - 30)
         assert process.wait(600) == 0
-    assert len(set(told)) == ARTICLES
+    assert len(set(ids)) == ARTICLES
     for message in (tmp_path / "says").read_text("utf-8").splitlines():
         assert_helpful(message, f"127.0.0.1:{killable_server.port}")
-    assert_complete(database.uri, told)
+    assert_complete(database.uri, ids)
 
 
 def test_randomly_killed_writers_leave_store_consistent(database: Database, tmp_path: Path) -> None:
-    chance, told = random.Random(database.server), []  # the same moments in each run, as far as timing allows
+    chance, ids = random.Random(database.server), []  # the same moments in each run, as far as timing allows
     with writer("killed", database.uri, tmp_path / "says") as process:
         for kill in range(KILLS):
             process.stdin.write(f"{kill}\n")
             process.stdin.flush()
             number = int(lines(process.stdout, 1)[0].split()[1])
-            told += lines(process.stdout, chance.randrange(4))
+            ids += lines(process.stdout, chance.randrange(4))
             time.sleep(chance.random() / 10)
             os.kill(number, signal.SIGKILL)
             while (line := lines(process.stdout, 1)[0]) != "dead":
-                told.append(line)
+                ids.append(line)
         process.stdin.close()
         assert process.wait(600) == 0, (tmp_path / "says").read_text("utf-8")[-2000:]
     store = open_store(database.uri)
     stored = sum(1 for _ in store.all_articles())
-    assert len(told) <= stored <= len(told) + KILLS
+    assert len(ids) <= stored <= len(ids) + KILLS
     assert store.add(article("0-0", topic="旅游"), now=NOW).outcome in ("stored", "same")
     store.close()
-    assert_complete(database.uri, told)
+    assert_complete(database.uri, ids)
 
 
 def test_slow_server_stores_everything_once(database: Database) -> None:
     with slow_relay(database.port, 0.02) as relay:
         store = open_store(KINDS[database.server].uri(relay.port, database.name))
-        told = [store.add(article(str(number), topic="旅游"), now=NOW).id for number in range(5)]
+        ids = [store.add(article(str(number), topic="旅游"), now=NOW).id for number in range(5)]
         store.close()
-    assert_complete(database.uri, told)
+    assert_complete(database.uri, ids)
 
 
 def test_server_that_never_responds_times_out(database: Database) -> None:
@@ -200,9 +200,9 @@ def test_read_only_server_is_reported_and_recovers(database: Database) -> None:
         assert_helpful(str(raised.value), f"127.0.0.1:{database.port}")
         store.close()
     store = open_store(database.uri)
-    told = [store.add(article(name, topic="旅游"), now=NOW).id for name in "ab"]
+    ids = [store.add(article(name, topic="旅游"), now=NOW).id for name in "ab"]
     store.close()
-    assert_complete(database.uri, told)
+    assert_complete(database.uri, ids)
 
 
 def test_user_without_write_permission_is_reported(servers: Servers) -> None:
@@ -264,7 +264,7 @@ def test_full_disk_is_reported_and_writing_resumes(small_disk_server: Server, tm
                 small_disk_server.start()
             time.sleep(0.1)
         assert process.wait(600) == 0, says.read_text("utf-8")[-2000:]
-        told = lines(process.stdout, ARTICLES)
+        ids = lines(process.stdout, ARTICLES)
     for message in says.read_text("utf-8").splitlines():
         assert_helpful(message, f"127.0.0.1:{small_disk_server.port}")
-    assert_complete(small_disk_server.url(name), told)
+    assert_complete(small_disk_server.url(name), ids)

@@ -76,8 +76,8 @@ def test_report_is_printed_and_written(portal: Portal, rows: Rows) -> None:
     evil = [one | {"label": "<script>alert(1)</script>" if one["label"] == "体育" else "a/中 [b]文"} for one in rows(30)]
     done = portal("train", portal.write("t.jsonl", evil), "--model", "m", "--report", "r.html", *QUICK)
     assert done.code == 0
-    for said in ("macro-F1", "precision", "a/中 [b]文", "trained on 60 documents of 2 labels"):
-        assert said in done.text
+    for text in ("macro-F1", "precision", "a/中 [b]文", "trained on 60 documents of 2 labels"):
+        assert text in done.text
     html = (portal.folder / "r.html").read_text("utf-8")
     page = ResourceCollector()
     page.feed(html)

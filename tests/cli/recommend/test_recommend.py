@@ -57,9 +57,9 @@ def log(readers: int = 30) -> str:
 
 def test_recommendations_without_readers(run: Run) -> None:
     assert "nothing was learnt yet" in run("show")
-    told = [json.loads(line) for line in run("for", "--new", "--n", "5", "--json").splitlines()]
-    assert len(told) == 5
-    assert {row["because"] for row in told} == {None}
+    rows = [json.loads(line) for line in run("for", "--new", "--n", "5", "--json").splitlines()]
+    assert len(rows) == 5
+    assert {row["because"] for row in rows} == {None}
     assert run("export") == ""
     row = json.loads(run("fit", "--json"))
     assert (row["views"], row["readers"], row["by"]) == (0, 0, "embedded")
@@ -72,11 +72,11 @@ def test_recommendations_from_an_imported_log(run: Run, tmp_path: Path) -> None:
     assert brought == {"views": 180, "taken": 180, "unknown": 0, "old": 0, "off": 0}
     assert "learnt from 180 views of 30 readers" in run("fit")
     history = {json.loads(line)["story"] for line in run("export").splitlines() if json.loads(line)["reader"] == "r1"}
-    told = [json.loads(line) for line in run("for", "r1", "--n", "5", "--json").splitlines()]
-    assert len(told) == 5
-    assert not history & {row["story"] for row in told}
-    assert sum(row["title"].startswith("菜谱") for row in told) >= 4, "the kind that the reader views; one recommendation may explore"
-    assert any(row["because"] in history for row in told)
+    rows = [json.loads(line) for line in run("for", "r1", "--n", "5", "--json").splitlines()]
+    assert len(rows) == 5
+    assert not history & {row["story"] for row in rows}
+    assert sum(row["title"].startswith("菜谱") for row in rows) >= 4, "the kind that the reader views; one recommendation may explore"
+    assert any(row["because"] in history for row in rows)
     assert "because of 《菜谱" in run("for", "r1")
     shown = run("show")
     assert "180 views of 30 readers" in shown

@@ -54,7 +54,7 @@ def test_format_is_guessed_from_the_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "form", "told"),
+    ("text", "form", "message"),
     [
         ('{"reader": "a", "story": "b"}', "jsonl", "line 1: no at"),
         ('\n{"reader": "a", "at": 5}', "jsonl", "line 2: no story"),
@@ -71,10 +71,10 @@ def test_format_is_guessed_from_the_name() -> None:
         (gzip.compress(JSONL.encode())[:-20], "jsonl", "cut off"),
     ],
 )
-def test_invalid_line_is_reported(text: str | bytes, form: str, told: str) -> None:
+def test_invalid_line_is_reported(text: str | bytes, form: str, message: str) -> None:
     with pytest.raises(ClicksError, match="log") as error:
         read(text, form)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_times_without_zone_are_in_the_portals_zone() -> None:

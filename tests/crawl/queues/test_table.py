@@ -86,9 +86,9 @@ def test_eight_processes_do_each_task_once(file: Path) -> None:
     """All start with a missing file, at two queues."""
     code = BUSY.replace("EACH", str(EACH))
     workers = [process(code, file, "rss" if n % 2 else "hub", n) for n in range(8)]
-    told = [line for one in workers for line in one.communicate(timeout=600)[0].split()]
+    ids = [line for one in workers for line in one.communicate(timeout=600)[0].split()]
     assert [one.returncode for one in workers] == [0] * 8
-    assert sorted(told) == sorted(f"{number}/{n}" for number in range(8) for n in range(EACH))
+    assert sorted(ids) == sorted(f"{number}/{n}" for number in range(8) for n in range(EACH))
     for name in ("rss", "hub"):
         with opened(file, name) as queue:
             state = queue.state()

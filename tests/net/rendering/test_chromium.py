@@ -60,14 +60,14 @@ def test_missing_parts_are_reported_with_commands(programs: Path, monkeypatch: p
 def test_browser_that_cannot_start_is_tried_once(programs: Path) -> None:
     async def start() -> list[str]:
         chromium = Chromium(Setup(Limits()))
-        said = []
+        reasons = []
         for _ in range(2):
             with pytest.raises(RenderFailed) as caught:
                 await chromium.started()
-            said.append(caught.value.reason)
+            reasons.append(caught.value.reason)
         assert caught.value is chromium._failure
         await chromium.close()
-        return said
+        return reasons
 
     assert asyncio.run(start()) == ["no-browser"] * 2
 

@@ -65,7 +65,7 @@ class Receiver:
 
     @property
     def stories(self) -> list[str]:
-        return [story["title"] for _, _, told in self.got for story in told.get("stories", ())]
+        return [story["title"] for _, _, body in self.got for story in body.get("stories", ())]
 
     def close(self) -> None:
         self.server.shutdown()
@@ -153,17 +153,17 @@ class Desk:
     def pass_time(self, **by: float) -> None:
         self.clock[0] += timedelta(**by)
 
-    def alert(self, channel: str, fields: dict[str, str], **said: Any) -> Alert:
-        values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **said}
+    def alert(self, channel: str, fields: dict[str, str], **changes: Any) -> Alert:
+        values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **changes}
         made = Alert(random_id(), self.person, channel=channel, fields=fields, created=self.clock[0], **values)
         self.accounts.alerts.add(made)
         return made
 
     def write(
-        self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), same: str | None = None, **said: Any
+        self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), same: str | None = None, **changes: Any
     ) -> Added:
-        site = said.pop("site", "晨光网")
-        url = said.pop("url", f"https://{site}.example/{title}.html")
+        site = changes.pop("site", "晨光网")
+        url = changes.pop("url", f"https://{site}.example/{title}.html")
         made = Article(
             url=url,
             link=Link(url=url, source=f"feed:{site}"),
@@ -173,9 +173,9 @@ class Desk:
             text=f"{title}。{text or random_text(title)}",
             site=site,
             topics=topics,
-            published=said.pop("published", self.clock[0]),
+            published=changes.pop("published", self.clock[0]),
             language="zh",
-            **said,
+            **changes,
         )
         added = self.work.store.add(made, [FoldKey(same, "同题")] if same else [], now=self.clock[0])
         if self.work.index is not None:

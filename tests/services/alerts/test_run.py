@@ -42,10 +42,10 @@ def test_story_is_sent_once_despite_updates(desk: Any, receiver: Any) -> None:
 
 def test_story_folded_into_another_is_not_sent_again(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address})
-    told = desk.write("甲地开通高铁")
+    sent = desk.write("甲地开通高铁")
     step(desk.work)
     other = desk.write("甲地高铁今日开通", topics=(), site="海港晚报")  # of another topic: not sent
-    desk.work.store.fold(told.id, other.story_id, reason="editor", now=desk.clock[0])
+    desk.work.store.fold(sent.id, other.story_id, reason="editor", now=desk.clock[0])
     desk.write("甲地开通高铁", "又改过一次的正文。", url="https://晨光网.example/甲地开通高铁.html")
     step(desk.work)
     assert receiver.stories == ["甲地开通高铁"]
@@ -195,11 +195,11 @@ def test_digest_and_quiet_hours(desk: Any, receiver: Any) -> None:
     assert receiver.got == []
     desk.pass_time(hours=1)
     step(desk.work)
-    assert [told["alert"] for _, _, told in receiver.got] == ["不打扰"]
+    assert [body["alert"] for _, _, body in receiver.got] == ["不打扰"]
     desk.write("中午的新闻")
     desk.pass_time(hours=7)
     step(desk.work)
-    (digest,) = [told for _, _, told in receiver.got if told["alert"] == "晚报"]
+    (digest,) = [body for _, _, body in receiver.got if body["alert"] == "晚报"]
     assert {story["title"] for story in digest["stories"]} == {"早上的新闻", "中午的新闻"}
 
 
@@ -219,10 +219,10 @@ def test_hourly_limit_delays_further_stories(desk: Any, receiver: Any) -> None:
     for number in range(2 * TOGETHER + 3):
         desk.write(f"第{number}条消息")
     step(desk.work)
-    assert [len(told["stories"]) for _, _, told in receiver.got] == [TOGETHER, TOGETHER]
+    assert [len(body["stories"]) for _, _, body in receiver.got] == [TOGETHER, TOGETHER]
     desk.pass_time(hours=1, seconds=1)
     step(desk.work)
-    assert [len(told["stories"]) for _, _, told in receiver.got] == [TOGETHER, TOGETHER, 3]
+    assert [len(body["stories"]) for _, _, body in receiver.got] == [TOGETHER, TOGETHER, 3]
     assert len(set(receiver.stories)) == len(receiver.stories) == 2 * TOGETHER + 3
 
 
@@ -235,7 +235,7 @@ def test_due_messages_are_sent_together_unless_service_is_busy(desk: Any, receiv
     assert len(receiver.got) == 1, "other due messages wait, too"
     desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
     step(desk.work)
-    assert [len(told["stories"]) for _, _, told in receiver.got[1:]] == [TOGETHER, 1]
+    assert [len(body["stories"]) for _, _, body in receiver.got[1:]] == [TOGETHER, 1]
 
 
 def test_busy_service_is_retried_later(desk: Any, receiver: Any) -> None:
@@ -369,9 +369,9 @@ def test_send_test_message(desk: Any, receiver: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("said", [{}, {"about": "search", "of": "消息", "name": "搜索"}, {"digest": (8, 18)}, {"per_hour": 1}])
-def test_preview_matches_sent_messages(desk: Any, receiver: Any, said: dict[str, Any]) -> None:
-    alert = desk.alert("webhook", {"url": receiver.address}, **said)
+@pytest.mark.parametrize("options", [{}, {"about": "search", "of": "消息", "name": "搜索"}, {"digest": (8, 18)}, {"per_hour": 1}])
+def test_preview_matches_sent_messages(desk: Any, receiver: Any, options: dict[str, Any]) -> None:
+    alert = desk.alert("webhook", {"url": receiver.address}, **options)
     for number in range(8):
         desk.write(f"第{number}条消息")
         for _ in range(5):
@@ -380,20 +380,20 @@ def test_preview_matches_sent_messages(desk: Any, receiver: Any, said: dict[str,
     for _ in range(24):
         desk.pass_time(minutes=60)
         step(desk.work)
-    told = preview(replace(desk.work, url=None), alert)
-    assert told.stories == 8
-    assert [[one.title for one in planned.items] for planned in reversed(told.planned)] == [
+    shown = preview(replace(desk.work, url=None), alert)
+    assert shown.stories == 8
+    assert [[one.title for one in planned.items] for planned in reversed(shown.planned)] == [
         [story["title"] for story in message["stories"]] for _, _, message in receiver.got
     ]
 
 
 @pytest.mark.slow
-@example(gaps=[10] * 24, said={"digest": (), "quiet": (12, 14), "per_hour": 1, "about": "topic"})
-@example(gaps=[10] * 24, said={"digest": (11,), "quiet": (11, 12), "per_hour": 1, "about": "search"})
+@example(gaps=[10] * 24, options={"digest": (), "quiet": (12, 14), "per_hour": 1, "about": "topic"})
+@example(gaps=[10] * 24, options={"digest": (11,), "quiet": (11, 12), "per_hour": 1, "about": "search"})
 @settings(max_examples=2)
 @given(
     gaps=st.lists(st.sampled_from([0, 10, 20, 60, 150, 400]), min_size=12, max_size=24),
-    said=st.fixed_dictionaries(
+    options=st.fixed_dictionaries(
         {
             "digest": st.sampled_from([(), (8, 18), (23,)]),
             "quiet": st.sampled_from([None, (22, 7), (12, 14)]),
@@ -403,13 +403,13 @@ def test_preview_matches_sent_messages(desk: Any, receiver: Any, said: dict[str,
     ),
 )
 def test_preview_matches_sent_messages_at_random_times(
-    tmp_path_factory: pytest.TempPathFactory, open_desk: Any, receiver: Any, gaps: list[int], said: dict[str, Any]
+    tmp_path_factory: pytest.TempPathFactory, open_desk: Any, receiver: Any, gaps: list[int], options: dict[str, Any]
 ) -> None:
     """Compare every message and its minute over two days with a step each ten minutes, including folded and late stories."""
     receiver.got.clear()
     with open_desk(tmp_path_factory.mktemp("desk")) as desk:
         old = desk.write("旧消息", published=desk.clock[0] - timedelta(days=3))
-        alert = desk.alert("webhook", {"url": receiver.address}, **{"of": "旅游" if said["about"] == "topic" else "消息", **said})
+        alert = desk.alert("webhook", {"url": receiver.address}, **{"of": "旅游" if options["about"] == "topic" else "消息", **options})
         times = [sum(gaps[:place]) for place in range(1, len(gaps) + 1)]
         sent: list[datetime] = []
         for look in range(2 * 24 * 6 + 1):
@@ -424,9 +424,9 @@ def test_preview_matches_sent_messages_at_random_times(
             sent += [desk.clock[0]] * (len(receiver.got) - len(sent))
             if look < 2 * 24 * 6:
                 desk.pass_time(minutes=10)
-        told = [one for one in reversed(preview(replace(desk.work, url=None), alert, days=2).planned) if one.at <= desk.clock[0]]
-        assert [one.at for one in told] == sent
-        assert [{item.id for item in one.items} for one in told] == [
+        shown = [one for one in reversed(preview(replace(desk.work, url=None), alert, days=2).planned) if one.at <= desk.clock[0]]
+        assert [one.at for one in shown] == sent
+        assert [{item.id for item in one.items} for one in shown] == [
             {story["id"] for story in message["stories"]} for _, _, message in receiver.got
         ]
         assert sent

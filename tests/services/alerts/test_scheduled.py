@@ -23,9 +23,9 @@ FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长�
 BRIDGE = "云岭峡谷观景桥昨天因大风关闭，桥上游客全部撤离。景区表示，风力超过六级时观景桥都会关闭。"
 
 
-def briefing_alert(desk: Any, receiver: Any, **said: Any) -> Alert:
+def briefing_alert(desk: Any, receiver: Any, **options: Any) -> Alert:
     made: Alert = desk.alert(
-        "webhook", {"url": receiver.address}, **{"name": "简报", "about": "briefing", "of": "", "digest": (12, 18), **said}
+        "webhook", {"url": receiver.address}, **{"name": "简报", "about": "briefing", "of": "", "digest": (12, 18), **options}
     )
     return made
 
@@ -41,7 +41,7 @@ def test_briefing_covers_time_since_last_hour(desk: Any, receiver: Any) -> None:
     desk.write("观景桥因大风关闭", BRIDGE)
     desk.pass_time(hours=6)
     assert step(desk.work).sent == 1
-    first, second = (told for _, _, told in receiver.got)
+    first, second = (body for _, _, body in receiver.got)
     assert [story["title"] for story in first["stories"]] == ["远山船厂渡轮下水"]
     assert "渡轮载客三百人。船长李林说，首航定在五月一日。\n晨光网 https://portal.example/story/" in first["text"]
     assert first["title"] == "「简报」有 1 件要闻"
@@ -131,10 +131,10 @@ def rising_alert(desk: Any, receiver: Any) -> Alert:
 def test_alerts_of_one_hour_share_rising_boards(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[datetime] = []
 
-    def replay(store: Any, moments: Iterable[datetime], **said: Any) -> Iterator[RisingBoard]:
+    def replay(store: Any, moments: Iterable[datetime], **options: Any) -> Iterator[RisingBoard]:
         for moment in moments:
             made.append(moment)
-            yield from replay_boards(store, [moment], **said)
+            yield from replay_boards(store, [moment], **options)
 
     monkeypatch.setattr(making, "replay_boards", replay)
     for digest in ((8, 12), (8, 12), (9, 12)):
@@ -151,10 +151,10 @@ def test_rising_subject_is_sent_once(desk: Any, receiver: Any) -> None:
     desk.pass_time(hours=1)  # 12:30
     assert step(desk.work).sent == 1
     assert step(desk.work).sent == 0
-    told = receiver.got[0][2]
-    assert (told["title"], [one["title"] for one in told["stories"]]) == ("「升温」有 1 项升温", ["台风"])
-    assert "4 条报道，往常 0.5 条 · 3 家报道" in told["text"]
-    assert told["text"].count("https://portal.example/story/") == 3
+    body = receiver.got[0][2]
+    assert (body["title"], [one["title"] for one in body["stories"]]) == ("「升温」有 1 项升温", ["台风"])
+    assert "4 条报道，往常 0.5 条 · 3 家报道" in body["text"]
+    assert body["text"].count("https://portal.example/story/") == 3
     desk.pass_time(hours=20)  # 08:30: still rising
     assert step(desk.work).sent == 0
     assert len(receiver.got) == 1

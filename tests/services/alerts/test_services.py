@@ -71,9 +71,9 @@ def test_pasted_values_are_normalized(name: str, given: dict[str, str], kept: di
     ],
 )
 def test_invalid_value_is_reported_for_its_field(name: str, given: dict[str, str], field: str) -> None:
-    with pytest.raises(BadField) as said:
+    with pytest.raises(BadField) as error:
         SERVICES[name].checked(given)
-    assert said.value.field == field
+    assert error.value.field == field
 
 
 def test_links_to_publisher_are_left_out_of_long_messages() -> None:
@@ -86,8 +86,8 @@ def test_links_to_publisher_are_left_out_of_long_messages() -> None:
     both = "观景桥开放\n晨光网\nhttps://p.example/story/s1\nhttps://cg.example/1\n\n观景桥开放\n晨光网\nhttps://p.example/story/s2\nhttps://cg.example/2"
     assert sent.text() == sent.text(len(both.encode())) == both
     assert sent.text(len(both.encode()) - 1) == both.replace("\nhttps://cg.example/1", "").replace("\nhttps://cg.example/2", "")
-    told = json.loads(SERVICES["webhook"].build_request({"url": "https://a.example/"}, sent, NOW).body)  # type: ignore[misc]
-    assert next((one["url"], one["original"]) for one in told["stories"]) == ("https://p.example/story/s1", "https://cg.example/1")
+    body = json.loads(SERVICES["webhook"].build_request({"url": "https://a.example/"}, sent, NOW).body)  # type: ignore[misc]
+    assert next((one["url"], one["original"]) for one in body["stories"]) == ("https://p.example/story/s1", "https://cg.example/1")
 
 
 def test_chat_robots_get_text_and_signature() -> None:

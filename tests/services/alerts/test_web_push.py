@@ -89,8 +89,8 @@ class PushService:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 status = service.refusal(self.headers, body) or service.status
                 if status == 201:
-                    told = json.loads(decrypted(body, service.key, AUTH))
-                    service.got.append(({name.lower(): value for name, value in self.headers.items()}, told))
+                    payload = json.loads(decrypted(body, service.key, AUTH))
+                    service.got.append(({name.lower(): value for name, value in self.headers.items()}, payload))
                 self.send_response(status)
                 for name, value in {"content-length": "0", **service.headers}.items():
                     self.send_header(name, value)
@@ -106,10 +106,10 @@ class PushService:
     def refusal(self, headers: Any, body: bytes) -> int | None:
         """Return the status with which a push service refuses a message; ``None`` if it is valid."""
         try:
-            said = claims_of(headers["authorization"])
+            claims = claims_of(headers["authorization"])
         except InvalidSignature:
             return 403
-        if said["aud"] != self.address or not self.now < said["exp"] <= self.now + 24 * 3600:  # RFC 8292, 2
+        if claims["aud"] != self.address or not self.now < claims["exp"] <= self.now + 24 * 3600:  # RFC 8292, 2
             return 403
         if headers["ttl"] is None or headers["content-encoding"] != "aes128gcm":  # RFC 8030, 5.2; RFC 8291, 4
             return 400
@@ -153,9 +153,9 @@ def test_story_is_pushed_encrypted_and_signed(desk: Any, work: Work, service: Pu
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     assert step(work).sent == 1
-    [(headers, told)] = service.got
-    assert "云岭峡谷观景桥今日开放" in told["body"]
-    assert told["url"].startswith("https://portal.example/story/")
+    [(headers, payload)] = service.got
+    assert "云岭峡谷观景桥今日开放" in payload["body"]
+    assert payload["url"].startswith("https://portal.example/story/")
     assert (headers["content-encoding"], headers["ttl"]) == ("aes128gcm", "86400")
     assert claims_of(headers["authorization"]) == {
         "aud": service.address,
@@ -248,8 +248,8 @@ def test_alert_without_receiver_is_not_resumed(desk: Any) -> None:
 
 @pytest.mark.parametrize(("sender", "contact"), [("门户 <desk@portal.example>", "mailto:desk@portal.example"), ("", "")])
 def test_contact_is_the_bare_mail_address(desk: Any, sender: str, contact: str) -> None:
-    told = Sources.model_validate({"alerts": {"mail_from": sender}} if sender else {})
-    assert own_fields(desk.accounts, told)()["contact"] == contact
+    sources = Sources.model_validate({"alerts": {"mail_from": sender}} if sender else {})
+    assert own_fields(desk.accounts, sources)()["contact"] == contact
 
 
 def test_key_is_created_once(desk: Any) -> None:

@@ -61,9 +61,9 @@ def test_links_proposed_as_articles_are_articles(data: Path) -> None:
         page = Page(gold["base"], gzip.decompress(path.with_suffix(".html.gz").read_bytes()), NOW)
         found = finders.region_of(page, dom.document(page))
         kinds = {link["url"].partition("#")[0]: link["kind"] for link in gold["links"]}
-        said = [kinds.get(link.url.partition("#")[0]) for link in found.links] if found else []
-        proposed += len(said)
-        right += sum(kind in ("article", "gallery") for kind in said)
+        found_kinds = [kinds.get(link.url.partition("#")[0]) for link in found.links] if found else []
+        proposed += len(found_kinds)
+        right += sum(kind in ("article", "gallery") for kind in found_kinds)
     assert proposed > 500
     assert right / proposed >= LINKS
 

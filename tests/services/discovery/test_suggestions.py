@@ -13,8 +13,8 @@ from newsportal.store.results import StoredArticle
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
-def article(url: str, html: str = "", source: str = "feed:甲", **told: object) -> StoredArticle:
-    return StoredArticle(url, url, url, url, "题", NOW, NOW, source, html=html, **told)  # type: ignore[arg-type]
+def article(url: str, html: str = "", source: str = "feed:甲", **fields: object) -> StoredArticle:
+    return StoredArticle(url, url, url, url, "题", NOW, NOW, source, html=html, **fields)  # type: ignore[arg-type]
 
 
 def refs(*urls: str) -> str:

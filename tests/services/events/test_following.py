@@ -78,10 +78,10 @@ def test_event_joined_during_placement_stays_joined(store: Store, monkeypatch: p
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
     place, edits = Events.place, [lambda: editing.join(store, catch, fire, by="", now=NOW)]
 
-    def late(self: Events, *args: Any, **said: Any) -> bool:
+    def late(self: Events, *args: Any, **options: Any) -> bool:
         if edits:
             edits.pop()()
-        return place(self, *args, **said)
+        return place(self, *args, **options)
 
     monkeypatch.setattr(Events, "place", late)
     follower.follow(store)

@@ -62,7 +62,7 @@ def test_keywords_are_used_without_names(store: Store, index: Index) -> None:
 
 
 def test_quoted_names_are_told_from_quoted_speech() -> None:
-    said = "“我们希望，大家自己修手机。”"
-    names = names_of("“回声”发布新机", f"“回声”的总裁说：{said}{said}《第七号电池》随机附送，《第七号电池》")
+    speech = "“我们希望，大家自己修手机。”"
+    names = names_of("“回声”发布新机", f"“回声”的总裁说：{speech}{speech}《第七号电池》随机附送，《第七号电池》")
     assert names[:2] == ["回声", "第七号电池"]
     assert not any("大家" in name for name in names)

@@ -30,8 +30,8 @@ def place(store: Store, **events: list[str]) -> None:
     assert store.events.place(placed, vectors, after=store.events.position(), upto=store.last_seq())
 
 
-def run_revision(store: Store, **said: int) -> Revision:
-    return revise(store, NOW, lambda done, total: None, **said)
+def run_revision(store: Store, **options: int) -> Revision:
+    return revise(store, NOW, lambda done, total: None, **options)
 
 
 @pytest.fixture

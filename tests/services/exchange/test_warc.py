@@ -73,9 +73,9 @@ def test_content_encodings_are_decoded(encodings: str, tmp_path: Path) -> None:
     with closing(open_store(f"sqlite:///{filled(tmp_path).parent}/data/news.db")) as store:
         body = page(next(store.all_articles())).encode()
     packed = PACKINGS[encodings](body) if encodings in PACKINGS else body
-    said = encodings if encodings in PACKINGS else "gzip"
+    header = encodings if encodings in PACKINGS else "gzip"
     with archive.Writer(tmp_path / "crawl.warc.gz") as writer:
-        writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", said)), packed, when=NOW))
+        writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", header)), packed, when=NOW))
     ((_, found),) = read_warc(tmp_path / "crawl.warc.gz")
     assert (found["title"], found["text"]) == (TITLE, TEXT)
 

@@ -53,12 +53,12 @@ class Scrapyd:
         (folder / "scrapyd.conf").write_text("\n".join(lines), "utf-8")
 
     def start(self, **environment: str) -> None:
-        said = (self.folder / "scrapyd.log").open("ab")
+        log = (self.folder / "scrapyd.log").open("ab")
         mine = {**os.environ, "HOME": str(self.folder), **environment}
         script = "import sys; from scrapyd.__main__ import main; sys.argv = ['scrapyd']; main()"
         command = [sys.executable, "-W", "ignore", "-c", script]
-        self._process = subprocess.Popen(command, cwd=self.folder, env=mine, stdout=said, stderr=said)
-        said.close()
+        self._process = subprocess.Popen(command, cwd=self.folder, env=mine, stdout=log, stderr=log)
+        log.close()
         until(self._answers, "scrapyd's answer")
 
     def stop(self) -> None:

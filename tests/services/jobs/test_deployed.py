@@ -55,9 +55,9 @@ def test_egg_with_sources_crawls_and_logs(scrapyd: Any, sources: Path, rows: Any
     scrapyd.start(NEWSPORTAL_HOME=str(scrapyd.folder / "home"))
     done = deploy(scrapyd, "--sources", str(sources), "--json")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["runs"] == said["version"]
-    assert {"rss", "hub", "metasearch", "forum", "gallery"} <= set(said["spiders"])
+    result = json.loads(done.stdout)
+    assert result["runs"] == result["version"]
+    assert {"rss", "hub", "metasearch", "forum", "gallery"} <= set(result["spiders"])
     rss = schedule(scrapyd, "newsportal", "rss")
     scrapyd.finished(rss)
     searched = schedule(scrapyd, "newsportal", "metasearch", ("topic", "旅游"))

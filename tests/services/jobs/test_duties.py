@@ -158,8 +158,8 @@ def test_zero_turns_training_off() -> None:
 
 
 def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
-    clock, said = Clock(), list[str]()
-    duty = RepeatedCrawl(600, lambda: False, lambda run: False, lambda event, facts: said.append(event), clock=clock)
+    clock, events = Clock(), list[str]()
+    duty = RepeatedCrawl(600, lambda: False, lambda run: False, lambda event, facts: events.append(event), clock=clock)
     ended = Job("a", state="done")
 
     def words() -> list[tuple[str, ...]]:
@@ -181,15 +181,15 @@ def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
     clock.now += 600
     assert words() == [("crawl", "--due")]
     assert words() == []
-    assert said == []
+    assert events == []
 
 
 def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
-    clock, said, away = Clock(), list[str](), [True]
-    duty = RepeatedCrawl(600, lambda: away[0], lambda run: True, lambda event, facts: said.append(event), clock=clock)
+    clock, events, away = Clock(), list[str](), [True]
+    duty = RepeatedCrawl(600, lambda: away[0], lambda run: True, lambda event, facts: events.append(event), clock=clock)
     list(duty.wanted([], NOW))
     duty.ended(Job("a", state="done"), Run("r", NOW))
-    assert said == ["offline"]
+    assert events == ["offline"]
     duty.ask()
     for _ in range(5):
         clock.now += duties.OFFLINE
@@ -198,4 +198,4 @@ def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
     clock.now += duties.OFFLINE
     assert [wanted.words[:2] for wanted in duty.wanted([], NOW)] == [("crawl", "--once")]
     duty.ended(Job("b", state="done"), Run("r", NOW))
-    assert said == ["offline"], "its hosts failed, but the network is available"
+    assert events == ["offline"], "its hosts failed, but the network is available"

@@ -118,7 +118,7 @@ def test_unwritable_records_stop_a_schedule_but_not_a_portal(tmp_path: Path) -> 
     (tmp_path / "jobs").write_text("a file", "utf-8")
     with pytest.raises(RunnerRefused):
         LocalRunner(Records(tmp_path / "jobs"), tmp_path, {}).start("a", Wanted(kind="fit", words=("exit(0)",)))
-    said: list[str] = []
-    bench = JobBench(tmp_path / "jobs", say=said.append)
+    messages: list[str] = []
+    bench = JobBench(tmp_path / "jobs", say=messages.append)
     assert bench.run(Wanted(kind="fit", words=("exit(0)",))).state == "done"
-    assert "cannot be written" in said[0]
+    assert "cannot be written" in messages[0]

@@ -61,7 +61,7 @@ def test_logs_are_limited_one_by_one_and_together(tmp_path: Path) -> None:
     lines = log.read_text("utf-8").splitlines()
     assert "deleted" in lines[0]
     assert lines[1:] == [f"line {number:03}" for number in range(89, 101)]
-    records.bound("never said anything")
+    records.bound("without a log")
     for number in (1, 2):
         records.log_file(f"j{number}").write_text("x" * 500, "utf-8")
     records.prune(most=700)

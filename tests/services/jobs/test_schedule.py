@@ -76,34 +76,34 @@ def running_schedule(sources: Path, *options: str, **environment: str) -> Iterat
 
 def next_event(process: Started, name: str, job: str | None = None) -> dict[str, Any]:
     """Return the next event of this name; of one job if given, as several run side by side."""
-    said = []
+    seen = []
     for line in process.stdout:
-        said.append(json.loads(line))
-        if said[-1]["event"] == name and job in (None, said[-1].get("job")):
-            return said[-1]
-    raise AssertionError(f"it ended without {name}: {said}")
+        seen.append(json.loads(line))
+        if seen[-1]["event"] == name and job in (None, seen[-1].get("job")):
+            return seen[-1]
+    raise AssertionError(f"it ended without {name}: {seen}")
 
 
 def next_events(process: Started, *names: str) -> dict[str, dict[str, Any]]:
     """Return the next events of these names, in any order."""
-    said: dict[str, dict[str, Any]] = {}
+    seen: dict[str, dict[str, Any]] = {}
     for line in process.stdout:
         one = json.loads(line)
-        said.setdefault(one["event"], one)
-        if said.keys() >= set(names):
-            return said
-    raise AssertionError(f"it ended without one of {names}: {list(said)}")
+        seen.setdefault(one["event"], one)
+        if seen.keys() >= set(names):
+            return seen
+    raise AssertionError(f"it ended without one of {names}: {list(seen)}")
 
 
 def test_once_visits_each_source_once_and_reports_results(sources: Path, rows: Any) -> None:
-    said = run_schedule(sources, "--once", "--json", "--every", "0.5", "--batch", "2")
-    started = [one for one in said if one["event"] == "started"]
+    lines = run_schedule(sources, "--once", "--json", "--every", "0.5", "--batch", "2")
+    started = [one for one in lines if one["event"] == "started"]
     visited = Counter(key for one in started for key in one["sources"])
     known = load(sources)
     assert {source.key for source in (*known.feeds, *known.regions) if source.enabled} <= set(visited)
     assert set(visited.values()) == {1}
     assert max(len(one["sources"]) for one in started) == 2
-    assert Counter(one["status"] for one in said if one["event"] == "ended") == {0: len(started)}
+    assert Counter(one["status"] for one in lines if one["event"] == "ended") == {0: len(started)}
     assert run_schedule(sources, "--once", "--json") == [], "nothing is due"
     listed = run_schedule(sources, "jobs", "--json")
     assert {(one["state"], one["status"]) for one in listed} == {("ended", 0)}
@@ -183,8 +183,8 @@ def test_cancelled_job_and_broken_sources_are_reported(sources: Path) -> None:
         sources.write_text("feeds: [{name: a}]", "utf-8")
         assert "goes on with the sources as they were before" in next_event(process, "hindered")["message"]
         log = Records(log.parent).log_file(next_event(process, "started")["job"])
-        while "Spider opened" not in (said := log.read_text("utf-8") if log.exists() else ""):
-            assert "Traceback" not in said, "its jobs continue with them, too"
+        while "Spider opened" not in (log_text := log.read_text("utf-8") if log.exists() else ""):
+            assert "Traceback" not in log_text, "its jobs continue with them, too"
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0

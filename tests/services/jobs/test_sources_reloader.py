@@ -11,8 +11,8 @@ from newsportal.sources import load
 def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: [{name: 甲, url: 'https://a.example/rss'}]\n", "utf-8")
-    said: list[str] = []
-    good = SourcesReloader(path, load(path), said.append)
+    messages: list[str] = []
+    good = SourcesReloader(path, load(path), messages.append)
     assert not good.reread()
     assert good.path == path
     path.write_text("feeds: [{name: 甲}]\n", "utf-8")
@@ -24,12 +24,12 @@ def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     assert [feed.name for feed in good.known.feeds] == ["甲"]
     path.write_text("feeds: [{name: 甲}]\n\n", "utf-8")
     good.reread()
-    assert len(said) == 1, "reported once"
-    assert "feeds[0].url" in said[0]
+    assert len(messages) == 1, "reported once"
+    assert "feeds[0].url" in messages[0]
     path.write_text("feeds: [{name: 乙, url: 'https://b.example/rss'}]\n", "utf-8")
     assert good.reread()
     assert good.path == path
-    assert "mended" in said[1]
+    assert "mended" in messages[1]
     path.write_text("nonsense", "utf-8")
     good.reread()
     assert [feed.name for feed in load(good.path).feeds] == ["乙"]
@@ -40,9 +40,9 @@ def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
 def test_broken_file_is_reported_without_copies(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: []\n", "utf-8")
-    said: list[str] = []
-    file = SourcesReloader(path, load(path), said.append, copies=False)
+    messages: list[str] = []
+    file = SourcesReloader(path, load(path), messages.append, copies=False)
     path.write_text("nonsense", "utf-8")
     assert not file.reread()
-    assert len(said) == 1
+    assert len(messages) == 1
     assert list(tmp_path.iterdir()) == [path]

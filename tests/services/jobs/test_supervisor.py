@@ -53,15 +53,15 @@ class SupervisorBench:
         (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
         known = load(folder / "sources.yaml")
         self.records = Records(known.jobs_folder)
-        self.said: list[tuple[str, Mapping[str, Any]]] = []
+        self.events: list[tuple[str, Mapping[str, Any]]] = []
         self.store = known.store
         runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), ended=lambda: self.supervisor.wake())
         file = SourcesReloader(folder / "sources.yaml", known, print)
-        say = lambda event, facts: self.said.append((event, facts))  # noqa: E731
-        self.supervisor = Supervisor(file, runner, self.records, duties, say, every=every, once=once)
+        report = lambda event, facts: self.events.append((event, facts))  # noqa: E731
+        self.supervisor = Supervisor(file, runner, self.records, duties, report, every=every, once=once)
 
     def facts(self, event: str) -> list[Mapping[str, Any]]:
-        return [facts for name, facts in self.said if name == event]
+        return [facts for name, facts in self.events if name == event]
 
 
 def test_every_kind_of_job_is_reported_with_its_outcome(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_hindrance_is_reported_once_and_waited_for(tmp_path: Path) -> None:
 
     bench = SupervisorBench(tmp_path, WantsEach(before=look), every=0.001)
     bench.supervisor.run()
-    assert [event for event, _ in bench.said] == ["hindered", "goes on"]
+    assert [event for event, _ in bench.events] == ["hindered", "goes on"]
     assert "the store is away" in bench.facts("hindered")[0]["message"]
 
 

@@ -58,17 +58,17 @@ def test_netrc_is_read_last(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("hal", "has no target 'hal'; it has: default, hall, none"),
         ("ftp://127.0.0.1/", "is no address of a scrapyd"),
         ("http://editor:geheim@127.0.0.1:6800", "a password in an address"),
     ],
 )
-def test_invalid_target_error_hides_password(folder: Path, name: str, said: str) -> None:
+def test_invalid_target_error_hides_password(folder: Path, name: str, text: str) -> None:
     with pytest.raises(TargetError) as error:
         target(name, folder, {})
-    assert said in str(error.value)
+    assert text in str(error.value)
     assert "geheim" not in str(error.value)
 
 
@@ -78,7 +78,7 @@ def test_target_without_url_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "username", "said"),
+    ("url", "username", "text"),
     [
         ("http://127.0.0.1:6800", None, None),
         ("http://[::1]:6800", None, None),
@@ -87,9 +87,9 @@ def test_target_without_url_is_refused(folder: Path) -> None:
         ("https://crawl.example.org", "editor", None),
     ],
 )
-def test_warning_for_exposed_server(url: str, username: str | None, said: str | None) -> None:
+def test_warning_for_exposed_server(url: str, username: str | None, text: str | None) -> None:
     word = exposed(Target(url, username=username, password="geheim"))
-    assert (word is None) if said is None else (said in str(word))
+    assert (word is None) if text is None else (text in str(word))
     assert "geheim" not in str(word)
 
 

@@ -51,46 +51,46 @@ def test_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -> 
 
 
 def test_worker_publishes_new_articles_continuously(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
-    said: list[str] = []
-    publisher = Publisher(known(tmp_path, cms.target()), said.append, every=0.02)
+    messages: list[str] = []
+    publisher = Publisher(known(tmp_path, cms.target()), messages.append, every=0.02)
     publisher.start()
     try:
         add("a")
-        assert until(lambda: len(cms.rows()) == len(said) == 1)
+        assert until(lambda: len(cms.rows()) == len(messages) == 1)
         add("b")
-        assert until(lambda: len(cms.rows()) == len(said) == 2)
+        assert until(lambda: len(cms.rows()) == len(messages) == 2)
     finally:
         publisher.stop()
     assert not publisher.is_alive()
-    assert said == ["cms: 1 published"] * 2
+    assert messages == ["cms: 1 published"] * 2
 
 
 def test_lasting_problem_is_reported_once(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     cms.run("ALTER TABLE posts RENAME TO other")
-    publisher = Publisher(known(tmp_path, cms.target()), said.append, every=0.02)
+    publisher = Publisher(known(tmp_path, cms.target()), messages.append, every=0.02)
     publisher.start()
     try:
         add("a")
-        assert until(lambda: bool(said))
+        assert until(lambda: bool(messages))
         sleep(0.2)
         cms.run("ALTER TABLE other RENAME TO posts")
-        assert until(lambda: len(said) == 2)
+        assert until(lambda: len(messages) == 2)
     finally:
         publisher.stop()
-    assert "there is no table posts" in said[0]
-    assert said[1:] == ["cms: 1 published"]
+    assert "there is no table posts" in messages[0]
+    assert messages[1:] == ["cms: 1 published"]
 
 
 def test_publishing_errors_do_not_end_a_crawl(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     add("a")
-    after_crawl(known(tmp_path, cms.target().replace("cms.db", "gone.db")), said.append)
-    assert "it is away" in said[0]
-    after_crawl(known(tmp_path, cms.target()), said.append)
-    assert said[1:] == ["cms: 1 published"]
-    after_crawl(known(tmp_path, cms.target()), said.append)
-    assert said[2:] == []
+    after_crawl(known(tmp_path, cms.target().replace("cms.db", "gone.db")), messages.append)
+    assert "it is away" in messages[0]
+    after_crawl(known(tmp_path, cms.target()), messages.append)
+    assert messages[1:] == ["cms: 1 published"]
+    after_crawl(known(tmp_path, cms.target()), messages.append)
+    assert messages[2:] == []
     lost = known(tmp_path, cms.target()).model_copy(update={"store": f"sqlite:///{tmp_path}/no/store.db"})
-    after_crawl(lost, said.append)
-    assert "nothing was published" in said[2]
+    after_crawl(lost, messages.append)
+    assert "nothing was published" in messages[2]

@@ -38,7 +38,7 @@ def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "error"),
     [
         ("table: posts", "table: post", "there is no table post; there is: posts (did you mean 'posts'?)"),
         ("    title:", "    titel:", "columns.titel: the table has no such column"),
@@ -63,8 +63,8 @@ def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
         ('slug: {template: "{kind}-{id}"}', "slug: url", "names the article, so it may not be cut: put id into it"),
     ],
 )
-def test_each_mistake_is_reported_with_its_fix(cms: Cms, tmp_path: Path, old: str, new: str, told: str) -> None:
-    assert told in problems(cms, tmp_path, old, new)
+def test_each_mistake_is_reported_with_its_fix(cms: Cms, tmp_path: Path, old: str, new: str, error: str) -> None:
+    assert error in problems(cms, tmp_path, old, new)
 
 
 def test_all_mistakes_are_reported_at_once(cms: Cms, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_templates_allow_only_fields(bad: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "error"),
     [
         ("key: slug", "key: title", "does not name one article for ever"),
         ("key: slug", "key: nothing", "not among the columns"),
@@ -160,7 +160,7 @@ def test_templates_allow_only_fields(bad: str) -> None:
         ("  table: posts\n", "", "a database needs table"),
     ],
 )
-def test_invalid_target_is_reported_with_its_line(cms: Cms, tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_invalid_target_is_reported_with_its_line(cms: Cms, tmp_path: Path, old: str, new: str, error: str) -> None:
     with pytest.raises(Exception, match=r"sources.yaml:\d+: publish\[0\]") as raised:
         sources_with(tmp_path, cms.target().replace(old, new))
-    assert told in str(raised.value)
+    assert error in str(raised.value)

@@ -358,7 +358,7 @@ def responding(status: int, body: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "kind", "told"),
+    ("status", "body", "kind", "text"),
     [
         (401, b'{"error": {"type": "security_exception", "reason": "x"}}', TargetUnfit, "user or password is wrong"),
         (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "this user may not do that"),
@@ -373,12 +373,12 @@ def responding(status: int, body: bytes) -> Iterator[str]:
     ],
 )
 def test_elasticsearch_errors_are_reported_with_their_fix(
-    tmp_path: Path, status: int, body: bytes, kind: type[Exception], told: str
+    tmp_path: Path, status: int, body: bytes, kind: type[Exception], text: str
 ) -> None:
     with responding(status, body) as address:
         known = sources_with(tmp_path, target_of(f"elasticsearch://editor:geheim@{address}/news"))
         target = open_target(known.publish[0], known)
-        with pytest.raises(kind, match=told) as raised:
+        with pytest.raises(kind, match=text) as raised:
             target.check()
         target.close()
     assert "geheim" not in str(raised.value)
@@ -394,7 +394,7 @@ def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "told"),
+    ("error", "kind", "text"),
     [
         (OperationFailure("auth failed", 18), TargetUnfit, "user or password is wrong"),
         (OperationFailure("not authorized", 13), TargetUnfit, "readWrite"),
@@ -405,9 +405,9 @@ def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
         (ConfigurationError("no such option"), TargetUnfit, "mend publish.to"),
     ],
 )
-def test_mongodb_errors_are_reported_with_their_fix(error: Exception, kind: type[Exception], told: str) -> None:
+def test_mongodb_errors_are_reported_with_their_fix(error: Exception, kind: type[Exception], text: str) -> None:
     assert isinstance(explained(error, "docs"), kind)
-    assert told in str(explained(error, "docs"))
+    assert text in str(explained(error, "docs"))
 
 
 def test_bulk_errors_are_reported_per_document() -> None:
@@ -442,7 +442,7 @@ def test_document_has_plain_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "error"),
     [
         ("- {name: a, to: 'mongodb:///x'}", "names no host"),
         ("- {name: a, to: 'elasticsearch://h/Big'}", "'Big' is no name of an index"),
@@ -456,10 +456,10 @@ def test_document_has_plain_values() -> None:
         ("- {name: a, to: 'mongodb://h/a', unpublish: {a: 1}}", "columns are for a database"),
     ],
 )
-def test_invalid_target_url_is_reported_with_its_line(tmp_path: Path, target: str, told: str) -> None:
+def test_invalid_target_url_is_reported_with_its_line(tmp_path: Path, target: str, error: str) -> None:
     with pytest.raises(Exception, match=r"sources.yaml:\d+: publish\[0\]") as raised:
         sources_with(tmp_path, target)
-    assert told in str(raised.value)
+    assert error in str(raised.value)
     assert "geheim" not in str(raised.value)
 
 

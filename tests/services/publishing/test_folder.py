@@ -36,8 +36,8 @@ def test_article_becomes_file_with_front_matter(store: Store, add: Add, tmp_path
     ((name, content),) = files(tmp_path).items()
     assert name == f"2026-03-01-青河网-{id}.md"
     head, _, body = content.removeprefix("---\n").partition("\n---\n")
-    told = yaml.safe_load(head)
-    assert (told["title"], told["site"], told["topics"], told["id"]) == ('桥: "通车" --- #1', "青河网", ["城市"], id)
+    fields = yaml.safe_load(head)
+    assert (fields["title"], fields["site"], fields["topics"], fields["id"]) == ('桥: "通车" --- #1', "青河网", ["城市"], id)
     assert body.strip() == "第一段 \\*不是\\* 斜体\n\n\\# 不是标题\n\n1\\. 不是列表 \\<b\\>"
 
 

@@ -36,7 +36,7 @@ class Receiver:
     answers: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
     sent: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
-    def told(self) -> list[dict[str, Any]]:
+    def bodies(self) -> list[dict[str, Any]]:
         return [json.loads(body) for _, body in self.sent]
 
 
@@ -83,9 +83,9 @@ def test_article_is_posted_and_signed(store: Store, add: Add, receiver: Receiver
     id = add("桥", title="桥 😀")
     assert run(store, sources(tmp_path, receiver.port)).published == 1
     ((headers, body),) = receiver.sent
-    told = json.loads(body)
-    assert (told["event"], told["id"], told["target"], told["form"]) == ("article.published", id, "hook", 1)
-    assert (told["article"]["title"], told["article"]["site"]) == ("桥 😀", "青河网")
+    data = json.loads(body)
+    assert (data["event"], data["id"], data["target"], data["form"]) == ("article.published", id, "hook", 1)
+    assert (data["article"]["title"], data["article"]["site"]) == ("桥 😀", "青河网")
     signature = dict(part.split("=", 1) for part in headers["x-newsportal-signature"].split(","))
     wanted = hmac.new(SECRET.encode(), signature["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
     assert hmac.compare_digest(wanted, signature["v1"])
@@ -101,12 +101,12 @@ def test_revisions_and_withdrawals_have_the_receivers_id(store: Store, add: Add,
     assert run(store, known).revised == 1
     store.outbox.ask("hook", [id], "gone", now=NOW)
     assert run(store, known).withdrawn == 1
-    assert [(told["event"], told.get("place")) for told in receiver.told()] == [
+    assert [(data["event"], data.get("place")) for data in receiver.bodies()] == [
         ("article.published", None),
         ("article.revised", "42"),
         ("article.withdrawn", "42"),
     ]
-    assert "article" not in receiver.told()[2]
+    assert "article" not in receiver.bodies()[2]
     assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == 3
 
 

@@ -190,9 +190,9 @@ def test_fit_omits_old_views(store: Store, ids: list[str]) -> None:
 def test_fit_reports_progress(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.services.recommending.parts.EVERY", 50)
     add_views(store, ids)
-    told: list[tuple[float, str]] = []
-    fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, what: told.append((share, what)))
-    assert told == [*((number / 240, "views") for number in (50, 100, 150, 200)), (1.0, "fit")]
+    steps: list[tuple[float, str]] = []
+    fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, what: steps.append((share, what)))
+    assert steps == [*((number / 240, "views") for number in (50, 100, 150, 200)), (1.0, "fit")]
 
 
 def test_method_of_the_paper_can_be_chosen(store: Store, ids: list[str]) -> None:
