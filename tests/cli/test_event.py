@@ -57,10 +57,10 @@ def test_rebuild_list_and_show(store: Store) -> None:
     assert (event["title"], event["stories"]) == ("灯笼作坊起火", 2)
     assert len(run("list", "--least", "1", "--newest")) == 2
     assert run("list", "--topic", "别的") == run("list", "--since", "2027-01-01") == []
-    (whole,) = run("show", event["id"])
-    assert [one["title"] for one in whole["stories"]] == ["灯笼作坊起火", "作坊主当庭认错"]
-    assert whole["stories"][1]["words"]
-    assert [one["day"] for one in whole["points"]] == ["2026-03-01", "2026-03-02"]
+    (shown,) = run("show", event["id"])
+    assert [one["title"] for one in shown["stories"]] == ["灯笼作坊起火", "作坊主当庭认错"]
+    assert shown["stories"][1]["words"]
+    assert [one["day"] for one in shown["points"]] == ["2026-03-01", "2026-03-02"]
     text = plain("show", event["id"])
     assert "2 stories on 1 site" in text
     assert "2026-03-01  青河市老城的一家灯笼作坊3月1日夜里起火" in text

@@ -77,14 +77,14 @@ def test_single_file_is_not_learnt(folder: Path) -> None:
 
 
 def test_plain_function_does_not_learn(folder: Path) -> None:
-    asked = []
+    urls = []
 
     def plain(document: Document, link: Link | None, fetched: datetime) -> Extraction:
-        asked.append(document.url)
+        urls.append(document.url)
         return Extraction(text="正文")
 
     assert len(list(extract.answers(str(folder), None, "plain", plain))) == 6
-    assert len(asked) == 5
+    assert len(urls) == 5
 
 
 def test_addresses_are_read_without_the_pages(folder: Path) -> None:
@@ -141,7 +141,7 @@ def test_library_of_another_algorithm_is_refused(tmp_path: Path) -> None:
     for first, second in (("best", "url_tree"), ("url_tree", "best")):
         library.unlink(missing_ok=True)
         extract.extract(str(tmp_path / "a.html"), "https://gangwan.example/1", algorithm=first, library=library)
-        kept = library.read_bytes()
+        content = library.read_bytes()
         with pytest.raises(LibraryError, match=r"kept\.json: .* name another file"):
             extract.extract(str(tmp_path / "a.html"), "https://gangwan.example/1", algorithm=second, library=library)
-        assert library.read_bytes() == kept
+        assert library.read_bytes() == content

@@ -60,14 +60,14 @@ def test_failing_page_ends_the_article(algorithm: str) -> None:
 
 
 def test_number_of_pages_is_limited() -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def fetch(url: str) -> Page:
-        asked.append(url)
-        return page(len(asked) + 1, 99)
+        requested.append(url)
+        return page(len(requested) + 1, 99)
 
     extract.read_all(extractor("best"), fetch, page(1, 99), None)
-    assert len(asked) == MAX_FETCHED - 1
+    assert len(requested) == MAX_FETCHED - 1
 
 
 def test_saved_page_lists_its_further_pages() -> None:
@@ -114,11 +114,11 @@ def test_lost_pages_are_reported_in_one_line(error: Exception, message: str, cap
 
 
 def test_pages_beyond_the_limit_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def fetch(url: str) -> Page:
-        asked.append(url)
-        return page(len(asked) + 1, 99)
+        requested.append(url)
+        return page(len(requested) + 1, 99)
 
     extract.read_all(extractor("best"), fetch, page(1, 99), None)
     assert f"pages after {address(MAX_FETCHED)} are left out: too-many; " in capsys.readouterr().err
@@ -134,16 +134,16 @@ def test_harmless_ends_are_not_reported(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_later_page_is_extracted_from_the_first_on() -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def fetch(url: str) -> Page:
-        asked.append(url)
+        requested.append(url)
         return page(1 if url == address(1) else 2, 3)
 
     found = extract.read_all(extractor("best"), fetch, page(3, 3), None)
     assert numbers(found.text) == ["1", "2", "3"]
     assert (found.canonical, found.pages) == (address(1), tuple(map(address, (1, 2, 3))))
-    assert asked == [address(1), address(2)], "the given page is not fetched again"
+    assert requested == [address(1), address(2)], "the given page is not fetched again"
 
 
 def test_later_page_is_used_alone_if_the_first_is_lost(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,10 +44,10 @@ def web(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes | int]:
     pages: dict[str, bytes | int] = {numbered(at): html(at) for at in (1, 2, 3)}
 
     def fetched(url: str) -> Page:
-        there = pages.get(url, 404)
-        if there == 0:
+        body = pages.get(url, 404)
+        if body == 0:
             raise FetchFailed(url, "timeout")
-        return Page(url, b"" if isinstance(there, int) else there, datetime.now(UTC), there if isinstance(there, int) else 200)
+        return Page(url, b"" if isinstance(body, int) else body, datetime.now(UTC), body if isinstance(body, int) else 200)
 
     monkeypatch.setattr(gallery, "fetch_public", fetched)
     monkeypatch.setattr(gallery, "DELAY", 0.0)
@@ -61,9 +61,9 @@ def test_url_is_read_over_all_its_pages(web: dict[str, bytes | int]) -> None:
     assert row["pages"] == [numbered(at) for at in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("answer", [0, 503])
-def test_failing_page_is_named_and_story_incomplete(web: dict[str, bytes | int], answer: int) -> None:
-    web[numbered(2)] = answer
+@pytest.mark.parametrize("status", [0, 503])
+def test_failing_page_is_named_and_story_incomplete(web: dict[str, bytes | int], status: int) -> None:
+    web[numbered(2)] = status
     result = run(URL, "--pattern", "{id}_{n}.html", "--json")
     (row,) = lines(result)
     assert (row["missing"], row["complete"], len(row["images"])) == ([2], False, 2)

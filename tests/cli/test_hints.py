@@ -48,10 +48,10 @@ def test_empty_file_hints_at_source_add(tmp_path: Path) -> None:
 
 
 def test_packaged_file_is_mentioned(tmp_path: Path) -> None:
-    mine = sources_with(tmp_path)
-    assert hints.packaged(mine) is None
+    known = sources_with(tmp_path)
+    assert hints.packaged(known) is None
     (tmp_path / "sources.yaml").unlink()
-    assert "newsportal source init" in str(hints.packaged(mine))
+    assert "newsportal source init" in str(hints.packaged(known))
 
 
 def test_numbers_agree_with_nouns() -> None:
@@ -60,7 +60,7 @@ def test_numbers_agree_with_nouns() -> None:
 
 
 def test_unknown_topic_error_lists_topics(tmp_path: Path) -> None:
-    mine = sources_with(tmp_path, "topics: [{name: 旅游, engines: [bing_news]}, {name: 科技, engines: [bing_news]}]\n")
-    assert hints.unknown_topic(mine, "旅游") is None
-    assert hints.unknown_topic(mine, None) is None
-    assert hints.unknown_topic(mine, "旅游业") == "sources.yaml has no topic '旅游业'; it has: 旅游, 科技 (did you mean '旅游'?)"
+    known = sources_with(tmp_path, "topics: [{name: 旅游, engines: [bing_news]}, {name: 科技, engines: [bing_news]}]\n")
+    assert hints.unknown_topic(known, "旅游") is None
+    assert hints.unknown_topic(known, None) is None
+    assert hints.unknown_topic(known, "旅游业") == "sources.yaml has no topic '旅游业'; it has: 旅游, 科技 (did you mean '旅游'?)"

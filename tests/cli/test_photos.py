@@ -107,9 +107,9 @@ def test_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
 
 def test_export_has_all_pictures_with_captions(stored: list[str]) -> None:
     rows = {row["id"]: row for row in lines("export")}
-    whole, part = rows[stored[0]], rows[stored[1]]
-    assert [image["caption"] for image in whole["images"]] == [f"老桥的一天的第{page}张" for page in (1, 2, 3)]
-    assert (whole["complete"], "missing" in whole) == (True, False)
+    full, part = rows[stored[0]], rows[stored[1]]
+    assert [image["caption"] for image in full["images"]] == [f"老桥的一天的第{page}张" for page in (1, 2, 3)]
+    assert (full["complete"], "missing" in full) == (True, False)
     assert (part["complete"], part["missing"], len(part["images"])) == (False, [2], 2)
 
 

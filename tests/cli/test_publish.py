@@ -41,8 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NEWSPORTAL_SOURCES", raising=False)
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
-    with closing(sqlite3.connect(tmp_path / "cms.db")) as theirs:
-        theirs.execute(TABLE)
+    with closing(sqlite3.connect(tmp_path / "cms.db")) as database:
+        database.execute(TABLE)
     return tmp_path
 
 
@@ -68,8 +68,8 @@ def run(*words: str) -> Result:
 
 
 def rows(folder: Path) -> list[tuple[str, int]]:
-    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
-        return list(theirs.execute("SELECT title, off FROM posts ORDER BY title"))
+    with closing(sqlite3.connect(folder / "cms.db")) as database:
+        return list(database.execute("SELECT title, off FROM posts ORDER BY title"))
 
 
 def test_dry_run_and_run(folder: Path, store: Store) -> None:
@@ -90,8 +90,8 @@ def test_dry_run_and_run(folder: Path, store: Store) -> None:
 
 def test_unpublish_and_publish_again(folder: Path, store: Store) -> None:
     run("publish")
-    answer = run("unpublish", "https://news.example/a.html")
-    assert answer.exit_code == 0, answer.output
+    result = run("unpublish", "https://news.example/a.html")
+    assert result.exit_code == 0, result.output
     assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 1)]
     id = store.declared_by("news.example/a.html")[0].id
     again = run("publish", "again", id)
@@ -102,8 +102,8 @@ def test_unpublish_and_publish_again(folder: Path, store: Store) -> None:
 
 
 def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> None:
-    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
-        theirs.execute("CREATE TRIGGER no BEFORE INSERT ON posts WHEN NEW.title LIKE '标题%' BEGIN SELECT RAISE(ABORT, '不要'); END")
+    with closing(sqlite3.connect(folder / "cms.db")) as database:
+        database.execute("CREATE TRIGGER no BEFORE INSERT ON posts WHEN NEW.title LIKE '标题%' BEGIN SELECT RAISE(ABORT, '不要'); END")
     assert run("publish").exit_code == 0
     status = run("publish", "status")
     assert "不要" in status.output
@@ -111,8 +111,8 @@ def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> 
     lines = [json.loads(line) for line in run("publish", "status", "--json").output.splitlines()]
     assert lines[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
     assert [one["state"] for one in lines if "state" in one] == ["failed"]
-    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
-        theirs.execute("DROP TRIGGER no")
+    with closing(sqlite3.connect(folder / "cms.db")) as database:
+        database.execute("DROP TRIGGER no")
     assert "1 article tried again" in run("publish", "again").output
     assert len(rows(folder)) == 2
 
@@ -146,8 +146,8 @@ def test_undecodable_name_is_not_an_article(folder: Path, store: Store) -> None:
 
 def test_check_reports_what_to_fix(folder: Path, store: Store) -> None:
     assert "all is well" in run("publish", "check").output
-    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
-        theirs.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
+    with closing(sqlite3.connect(folder / "cms.db")) as database:
+        database.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
     wrong = run("publish", "check", "--json")
     assert isinstance(wrong.exception, NewsportalError)
     line = json.loads(wrong.output.splitlines()[0])
@@ -190,9 +190,9 @@ def test_check_reports_unknown_host_of_a_webhook(folder: Path) -> None:
 
 def test_unavailable_target_exits_with_status_1_and_is_retried(folder: Path, store: Store) -> None:
     (folder / "cms.db").rename(folder / "away.db")
-    away = run("publish")
-    assert isinstance(away.exception, NewsportalError)
-    assert "no such database" in str(away.exception)
+    failed = run("publish")
+    assert isinstance(failed.exception, NewsportalError)
+    assert "no such database" in str(failed.exception)
     (folder / "away.db").rename(folder / "cms.db")
     assert run("publish").exit_code == 0
     assert len(rows(folder)) == 2

@@ -37,9 +37,9 @@ def test_serve_prints_its_url_and_stops_cleanly(folder: Path, stop: signal.Signa
     with served(folder, "--port", "0") as (process, line):
         found = re.search(r"测试门户: (http://127\.0\.0\.1:\d+)", line)
         assert found, line
-        answer = httpx.get(found[1], timeout=600)
-        assert answer.status_code == 200
-        assert "newsportal crawl --once" in answer.text
+        response = httpx.get(found[1], timeout=600)
+        assert response.status_code == 200
+        assert "newsportal crawl --once" in response.text
         assert httpx.get(f"{found[1]}/health", timeout=600).json()["status"] == "ok"
         process.send_signal(stop)
         rest, _ = process.communicate(timeout=600)
@@ -87,8 +87,8 @@ def test_first_start_creates_an_administrator_and_prints_the_password_once(folde
         found = re.search(r"sign in at (http://127\.0\.0\.1:\d+)/login as admin with the password (\S+)", line)
         assert found, line
         sent = {"name": "admin", "password": found[2]}
-        answer = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=600)
-        assert (answer.status_code, "session=" in answer.headers["set-cookie"]) == (303, True)
+        response = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=600)
+        assert (response.status_code, "session=" in response.headers["set-cookie"]) == (303, True)
         process.send_signal(signal.SIGTERM)
         process.wait(600)
     with served(folder, "--port", "0") as (process, _):
@@ -103,7 +103,7 @@ def test_json_log_has_a_line_for_each_request(folder: Path) -> None:
     with served(folder, "--port", "0", "--log-format", "json", "--log-file", str(log), "--access-log") as (process, line):
         found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
         assert found, line
-        answer = httpx.get(f"{found[0]}/health?who=me", timeout=600)
+        response = httpx.get(f"{found[0]}/health?who=me", timeout=600)
         with socket.create_connection(("127.0.0.1", int(found[1]))) as raw:
             raw.sendall(b"nonsense\r\n\r\n")  # the server's own warning is logged in the same format
             raw.recv(100)
@@ -111,7 +111,7 @@ def test_json_log_has_a_line_for_each_request(folder: Path) -> None:
         process.communicate(timeout=600)
     rows = [json.loads(text) for text in log.read_text("utf-8").splitlines()]
     (request,) = (row for row in rows if row.get("status"))
-    assert (request["url"], request["status"], request["request"]) == ("/health", 200, answer.headers["x-request-id"])
+    assert (request["url"], request["status"], request["request"]) == ("/health", 200, response.headers["x-request-id"])
     assert [row["level"] for row in rows if row["logger"] == "uvicorn.error"] == ["WARNING"]
 
 

@@ -133,9 +133,9 @@ def test_failing_source_gives_the_reason_and_status_1(tmp_path: Path, web: MadeU
     path = tmp_path / "sources.yaml"
     text = "politeness: {allow_private: [127.0.0.0/8]}\nfeeds:\n- {name: gone, url: '%s/no/such'}\n- {name: page, url: '%s/'}\n"
     path.write_text(text % (host, host), "utf-8")
-    gone, page = (run("test", name, "--sources", path) for name in ("gone", "page"))
-    assert (gone.exit_code, page.exit_code) == (1, 1)
-    assert "The server answers 404" in gone.stdout
+    missing, page = (run("test", name, "--sources", path) for name in ("gone", "page"))
+    assert (missing.exit_code, page.exit_code) == (1, 1)
+    assert "The server answers 404" in missing.stdout
     assert "not-a-feed" in page.stdout
 
 

@@ -51,21 +51,21 @@ def test_missing_store_is_reported(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_copy_is_made_once_and_updated(folder: Path) -> None:
-    here, there = f"sqlite:///{folder}/data/news.db", f"sqlite:///{folder}/副本/copy.db"
-    done = run("copy", here, there)
+    source, target = f"sqlite:///{folder}/data/news.db", f"sqlite:///{folder}/副本/copy.db"
+    done = run("copy", source, target)
     assert done.exit_code == 0
     assert "equal up to change 1" in done.stdout
     assert "NOT EQUAL" not in done.stdout
     with pytest.raises(StoreError, match="--again"):
-        run("copy", here, there)
+        run("copy", source, target)
     add(folder, "2", "3")
-    result = json.loads(run("copy", here, there, "--again", "--json").stdout)
+    result = json.loads(run("copy", source, target, "--again", "--json").stdout)
     assert (result["equal"], result["until"], result["behind"], result["deleted"]) == (True, 3, 0, 0)
     assert {table["table"]: table["rows_there"] for table in result["tables"]}["articles"] == 3
     with pytest.raises(StoreError, match="same store"):
-        run("copy", here, here)
+        run("copy", source, source)
     with pytest.raises(StoreUnavailable):
-        run("copy", f"sqlite:///{folder}/none.db", there)
+        run("copy", f"sqlite:///{folder}/none.db", target)
 
 
 def test_check_finds_faults(folder: Path) -> None:

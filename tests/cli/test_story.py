@@ -80,9 +80,9 @@ def test_unfold_and_fold(store: Store) -> None:
     assert first.story_id == second.story_id
     alone = story("unfold", second.id)
     assert [version["id"] for version in alone["versions"]] == [second.id]
-    whole = story("fold", second.id, first.id)
-    assert {version["id"] for version in whole["versions"]} == {first.id, second.id}
-    assert {version["fold_reason"] for version in whole["versions"]} == {None, "by-hand"}
+    folded = story("fold", second.id, first.id)
+    assert {version["id"] for version in folded["versions"]} == {first.id, second.id}
+    assert {version["fold_reason"] for version in folded["versions"]} == {None, "by-hand"}
 
 
 @pytest.mark.parametrize("arguments", [("show", "nothing"), ("fold", "nothing", "nothing"), ("unfold", "nothing")])

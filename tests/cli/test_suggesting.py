@@ -76,7 +76,7 @@ def test_nothing_to_suggest_and_missing_store(file: Path) -> None:
 def test_visit_shows_what_a_site_offers(file: Path, web: MadeUpWeb) -> None:
     web.reset()
     site = Suggestion("qingtai.example", 1.0, url=f"{web.addresses['qingtai']}/story/1")
-    gone = Suggestion("gone.example", 1.0, url="http://127.0.0.1:1/story/1")
-    found = source_adding.visit_sites([site, gone], load(file))
+    missing = Suggestion("gone.example", 1.0, url="http://127.0.0.1:1/story/1")
+    found = source_adding.visit_sites([site, missing], load(file))
     assert [(name, best.kind) for name, best in found.items()] == [("qingtai.example", "feeds")]
     assert found["qingtai.example"].entries > 5

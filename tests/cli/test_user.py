@@ -49,9 +49,9 @@ def test_people_are_added_changed_and_removed(sources: Path) -> None:
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
         assert [person.role for person in accounts.people.all()] == [Role.ADMIN]
         actions = [entry.action for entry in accounts.trail.entries()]
-        kept = str(accounts.trail.entries())
+        log = str(accounts.trail.entries())
     assert actions == ["person.remove", "person.enable", "person.disable", "person.role", "person.password", "person.add", "person.add"]
-    assert again["password"] not in kept
+    assert again["password"] not in log
 
 
 def test_tokens_are_added_and_revoked(sources: Path) -> None:

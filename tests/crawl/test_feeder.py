@@ -110,8 +110,8 @@ async def until(reached: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
-def task(id: str, host: str = "a.example", body: str = "{}", **how: Any) -> Task:
-    return Task(id, host, body, **how)
+def task(id: str, host: str = "a.example", body: str = "{}", **options: Any) -> Task:
+    return Task(id, host, body, **options)
 
 
 def queue_of(file: Path) -> TableQueue:

@@ -39,9 +39,9 @@ def visit(tracker: LinkTracker, reason: str = "render-timeout") -> tuple[int, in
         await tracker.close([KEY], datetime.now(UTC))
         return len(fresh)
 
-    asked = asyncio.run(run())
+    requested = asyncio.run(run())
     tracker.hung.clear()
-    return asked, len(waiting(tracker.store, KEY))
+    return requested, len(waiting(tracker.store, KEY))
 
 
 def test_page_that_times_out_in_three_runs_is_paused_for_a_week(rendering: LinkTracker) -> None:

@@ -59,7 +59,7 @@ def round_trip(request: Request, spider: Spider) -> Request:
 
 def test_request_round_trip(spider: Reads) -> None:
     meta: dict[Any, Any] = {"depth": 2, "lane": "region:甲", "many": (1, {"x": None}), 5: "five", "$": "dollar"}
-    asked = Request(
+    request = Request(
         "http://a.example/?q=%E4%BD%A0",
         spider.read,
         method="POST",
@@ -74,9 +74,9 @@ def test_request_round_trip(spider: Reads) -> None:
         flags=["seen"],
         cb_kwargs={"link": LINK, "listed": LISTED, "source": SOURCE, "read": spider.read, "page": 2},
     )
-    found = round_trip(asked, spider)
+    found = round_trip(request, spider)
     for name in ("url", "method", "headers", "body", "cookies", "meta", "encoding", "priority", "dont_filter", "flags", "cb_kwargs"):
-        assert getattr(found, name) == getattr(asked, name), name
+        assert getattr(found, name) == getattr(request, name), name
     assert (found.callback, found.errback) == (spider.read, spider.failed)
     assert found.cb_kwargs["source"] is SOURCE
 
@@ -106,7 +106,7 @@ def test_any_value_round_trips(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "how",
+    "options",
     [
         {"callback": lambda response: None},
         {"callback": print},
@@ -115,9 +115,9 @@ def test_any_value_round_trips(value: Any) -> None:
         {"cb_kwargs": {"link": KnownSource()}},
     ],
 )
-def test_unserialisable_request_is_refused(spider: Reads, how: dict[str, Any]) -> None:
+def test_unserialisable_request_is_refused(spider: Reads, options: dict[str, Any]) -> None:
     with pytest.raises(Unwritable):
-        task_of(Request("http://a.example/", **how), spider)
+        task_of(Request("http://a.example/", **options), spider)
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_resumed_link_has_the_same_task_id(spider: Reads) -> None:
 
 
 def test_task_id_depends_on_the_request_only(spider: Reads) -> None:
-    def name(**how: Any) -> str:
-        return task_of(Request(how.pop("url", LINK.url), how.pop("callback", spider.read), **how), spider).id
+    def name(**options: Any) -> str:
+        return task_of(Request(options.pop("url", LINK.url), options.pop("callback", spider.read), **options), spider).id
 
     same = name()
     assert name(meta={"depth": 3, "source": "feed:乙"}, headers={"If-None-Match": "1"}, priority=5) == same
@@ -174,8 +174,8 @@ def test_task_id_depends_on_the_request_only(spider: Reads) -> None:
 
 
 def test_task_id_of_a_link_is_independent_of_its_request(spider: Reads) -> None:
-    def task(link: Link, **how: Any) -> Task:
-        return task_of(Request(how.pop("url", LINK.url), spider.read, cb_kwargs={"link": link}, **how), spider, "seen")
+    def task(link: Link, **options: Any) -> Task:
+        return task_of(Request(options.pop("url", LINK.url), spider.read, cb_kwargs={"link": link}, **options), spider, "seen")
 
     other = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
     assert task(other, url="http://a.example/2", meta={"variant": 2}).id == task(LINK).id == id_of(LINK)

@@ -36,14 +36,14 @@ def site() -> Iterator[NumberedSite]:
 @pytest.fixture
 def start_crawl(tmp_path: Path) -> Iterator[Callable[..., Started]]:
     """Start a crawl in the test's folder; those still running at the end are killed."""
-    begun: list[Started] = []
+    started: list[Started] = []
 
     def start_crawl(url: str, *kind: str, **settings: Any) -> Started:
-        begun.append(Started(url, json.dumps({**QUICK, **settings}), *kind, script=PROGRAM, cwd=tmp_path))
-        return begun[-1]
+        started.append(Started(url, json.dumps({**QUICK, **settings}), *kind, script=PROGRAM, cwd=tmp_path))
+        return started[-1]
 
     yield start_crawl
-    for process in begun:
+    for process in started:
         if process.poll() is None:
             process.kill()
             process.wait()

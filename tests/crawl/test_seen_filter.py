@@ -57,11 +57,11 @@ class TestLocal:
         LocalFilter(store, file).keep()
         put(store, "a.example/3")
         store.add_aliases(["m.a.example/3"], "a.example/3")
-        asked: Any = RecordingStore(store)
-        again = LocalFilter(asked, file)
+        recording: Any = RecordingStore(store)
+        again = LocalFilter(recording, file)
         known = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
         assert again.perhaps([*known, "a.example/4"]) == known
-        assert asked.since == [2]
+        assert recording.since == [2]
 
     def test_filter_is_filled_from_the_store_without_a_file(self, store: Store) -> None:
         put(store, "a.example/1")
@@ -75,14 +75,14 @@ class TestLocal:
     ) -> None:
         put(store, "a.example/1")
         LocalFilter(store, file).keep()
-        whole = file.read_bytes()
-        file.write_bytes(whole[:-20] + b"x" * 20 if damage is None else damage)
+        content = file.read_bytes()
+        file.write_bytes(content[:-20] + b"x" * 20 if damage is None else damage)
         again = LocalFilter(store, file)
         assert [record.levelno for record in caplog.records] == [logging.WARNING]
         assert str(file) in caplog.text
         assert again.perhaps(["a.example/1"]) == {"a.example/1"}
         again.keep()
-        assert file.read_bytes() == whole
+        assert file.read_bytes() == content
 
     def test_changed_settings_rebuild_the_filter(self, store: Store, file: Path) -> None:
         put(store, "a.example/1")
@@ -108,8 +108,8 @@ class TestLocal:
         put(store, "a.example/1")
         shared = LocalFilter(store, file)
         with ThreadPoolExecutor(8) as pool:
-            for kept in [pool.submit(shared.keep) for _ in range(64)]:
-                kept.result()
+            for saved in [pool.submit(shared.keep) for _ in range(64)]:
+                saved.result()
         assert not caplog.records
         assert LocalFilter(store, file).perhaps(["a.example/1"]) == {"a.example/1"}
 
@@ -136,9 +136,9 @@ class TestShared:
     def test_shared_filter_is_filled_once(self, store: Store, connect: Callable[..., RedisFilter]) -> None:
         put(store, "a.example/1", "a.example/2")
         first = connect()
-        asked: Any = RecordingStore(store)
-        second = connect(asked)
-        assert asked.since == [2], "earlier identities are not read again"
+        recording: Any = RecordingStore(store)
+        second = connect(recording)
+        assert recording.since == [2], "earlier identities are not read again"
         put(store, "a.example/3")
         first.enter(["a.example/3"])
         assert second.perhaps(["a.example/1", "a.example/3", "a.example/4"]) == {"a.example/1", "a.example/3"}

@@ -70,8 +70,8 @@ def test_long_visit_is_not_followed_by_the_next_at_once(tracker: LinkTracker) ->
     for hours in (2, 4, 6):
         store.visits.add(Visit(source.key, now - timedelta(hours=hours), list_pages=1, entries=99, new=90))
     store.save_source_state(replace(store.source_state(source.key), last_run=now))
-    for kept in (source, source.model_copy(update={"interval": 30.0})):
-        asyncio.run(Timing(tracker).plan([kept], now))
+    for planned in (source, source.model_copy(update={"interval": 30.0})):
+        asyncio.run(Timing(tracker).plan([planned], now))
         found = store.source_state(source.key).next_visit
         assert found is not None
-        assert found - now >= timedelta(minutes=kept.interval or tracker.sources.schedule.shortest)
+        assert found - now >= timedelta(minutes=planned.interval or tracker.sources.schedule.shortest)

@@ -105,9 +105,9 @@ def test_bodies_are_truncated_at_the_limit(tmp_path: Path) -> None:
         found = index.get("http://a.example/", max_bytes=100_000)
         assert found is not None
         assert (len(found.body), found.truncated) == (100_000, True)
-        whole = index.get("http://a.example/", max_bytes=300_000)
-        assert whole is not None
-        assert (len(whole.body), whole.truncated) == (300_000, False)
+        full = index.get("http://a.example/", max_bytes=300_000)
+        assert full is not None
+        assert (len(full.body), full.truncated) == (300_000, False)
 
 
 def test_resource_and_revisit_records(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_resource_and_revisit_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [_plain, _members, _one_member])
 def test_truncated_file_is_read_up_to_the_cut(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     path = _archive(tmp_path / "a", *THREE, ("http://c.example/", os.urandom(50_000)), packed=make is _members)
-    whole = gzip.compress(path.read_bytes()) if make is _one_member else path.read_bytes()
-    path.write_bytes(whole[:-20_000])
+    content = gzip.compress(path.read_bytes()) if make is _one_member else path.read_bytes()
+    path.write_bytes(content[:-20_000])
     with open_index(path) as index:
         assert len(index) == 3
         assert "cut" in index.warnings[0]
@@ -275,7 +275,7 @@ def test_torn_record_is_cut_off_before_appending(tmp_path: Path, cut: int) -> No
     path = tmp_path / "a.warc.gz"
     with Writer(path) as writer:
         writer.write(Exchange("http://a.example/1", 200, HTML, PAGE))
-        whole = path.stat().st_size
+        size = path.stat().st_size
         writer.write(Exchange("http://a.example/2", 200, HTML, os.urandom(3000)))
     end = path.stat().st_size
     with path.open("r+b") as file:
@@ -285,7 +285,7 @@ def test_torn_record_is_cut_off_before_appending(tmp_path: Path, cut: int) -> No
     with open_index(path) as index:
         assert index.warnings == ()
         assert index.urls() == ("http://a.example/1", "http://a.example/3")
-    assert whole < end
+    assert size < end
 
 
 def test_file_torn_in_its_first_record_is_restarted(tmp_path: Path) -> None:

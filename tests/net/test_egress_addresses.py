@@ -178,14 +178,14 @@ def test_invalid_policy_entry_is_refused(entry: str) -> None:
 
 
 def _answers(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
-    asked: list[str] = []
+    names: list[str] = []
 
     def getaddrinfo(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
-        asked.append(host)
+        names.append(host)
         return [(socket.AF_INET6 if ":" in one else socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    return asked
+    return names
 
 
 def test_public_name_resolves_ipv4_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,11 +214,11 @@ def test_link_local_addresses_with_zone_are_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_literal_addresses_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = _answers(monkeypatch, "1.1.1.1")
+    names = _answers(monkeypatch, "1.1.1.1")
     assert resolve("[2606:4700::1]", PUBLIC) == ("2606:4700::1",)
     with pytest.raises(EgressDenied):
         resolve("127.0.0.1", PUBLIC)
-    assert asked == []
+    assert names == []
 
 
 def test_invalid_host_name_is_an_os_error() -> None:

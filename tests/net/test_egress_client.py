@@ -170,16 +170,16 @@ def test_allowed_redirect_is_raised_without_follow(site: Any, response: Any) -> 
 
 
 def test_credentials_stay_with_their_origin(make_site: Any, response: Any) -> None:
-    there = make_site({"/x": response(b"x")}, host="127.0.0.2")
-    here = make_site({"/own": response(b"", "302 Found", location="/own2")})
-    here.routes["/own2"] = response(b"", "302 Found", location=there.url("/x", "127.0.0.2"))
+    other = make_site({"/x": response(b"x")}, host="127.0.0.2")
+    site = make_site({"/own": response(b"", "302 Found", location="/own2")})
+    site.routes["/own2"] = response(b"", "302 Found", location=other.url("/x", "127.0.0.2"))
     secrets = {"Authorization": "Bearer t", "Cookie": "a=b", "X-Kept": "1"}
-    fetch(here.url("/own"), Policy(("127.0.0.0/8",)), headers=secrets)
-    assert all(seen.headers["authorization"] == "Bearer t" and seen.headers["cookie"] == "a=b" for seen in here.seen)
-    assert len(here.seen) == 2
-    assert "authorization" not in there.seen[0].headers
-    assert "cookie" not in there.seen[0].headers
-    assert there.seen[0].headers["x-kept"] == "1"
+    fetch(site.url("/own"), Policy(("127.0.0.0/8",)), headers=secrets)
+    assert all(seen.headers["authorization"] == "Bearer t" and seen.headers["cookie"] == "a=b" for seen in site.seen)
+    assert len(site.seen) == 2
+    assert "authorization" not in other.seen[0].headers
+    assert "cookie" not in other.seen[0].headers
+    assert other.seen[0].headers["x-kept"] == "1"
 
 
 def test_checked_address_is_the_one_connected_to(site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,14 +323,14 @@ def test_exchanges_follow_no_redirects_and_keep_cookies(site: Any, response: Any
     async def ask() -> list[Any]:
         async with exchanges(Policy(site.allow)) as exchange:
             headers = {"accept-encoding": "gzip"}
-            found = [await exchange(method, site.url(path), headers, body, 1000) for method, path, body in asked]
+            found = [await exchange(method, site.url(path), headers, body, 1000) for method, path, body in requests]
             with pytest.raises(EgressDenied):
                 await exchange("GET", "http://127.0.0.2/", headers, b"", 1000)
             with pytest.raises(FetchFailed, match="too-large"):
                 await exchange("GET", site.url("/long"), headers, b"", 1000)
             return found
 
-    asked = [("GET", "/moved", b""), ("POST", "/packed", b"a=1")]
+    requests = [("GET", "/moved", b""), ("POST", "/packed", b"a=1")]
     site.routes["/moved"] = response(b"", "302 Found", location="/packed")
     packed = gzip.compress("北京".encode())
     site.routes["/packed"] = response(packed, content_encoding="gzip", set_cookie="a=1\r\nSet-Cookie: b=2")

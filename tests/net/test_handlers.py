@@ -66,12 +66,12 @@ def test_public_name_with_private_address_is_refused(crawl: Any, site: Any, monk
 
 
 def test_checked_address_is_the_one_connected_to(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: asked.append(host) or [(2, 1, 6, "", ("127.0.0.1", port))])
+    names = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: names.append(host) or [(2, 1, 6, "", ("127.0.0.1", port))])
     site.routes["/"] = response(b"here")
     found = crawl(site.url(host="news.test"), NEWSPORTAL_ALLOW_PRIVATE=["news.test"])
     assert found.pages[site.url(host="news.test")].body == b"here"
-    assert asked == ["news.test"]
+    assert names == ["news.test"]
     assert site.seen[0].headers["host"] == f"news.test:{site.port}"
 
 
@@ -113,9 +113,9 @@ def test_page_with_python_only_codec_is_decoded(crawl: Any, site: Any, response:
 
 def test_unrequested_partial_content_is_a_failure(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/part"] = response(b"<p>half", "206 Partial Content", content_type="text/html", content_range="bytes 0-6/99")
-    asked = {"url": site.url("/part?"), "headers": {"Range": "bytes=0-6"}}
+    request = {"url": site.url("/part?"), "headers": {"Range": "bytes=0-6"}}
     site.routes["/part?"] = site.routes["/part"]
-    found = crawl(site.url("/part"), asked, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    found = crawl(site.url("/part"), request, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert outcome_of(found.errors[site.url("/part")]).reason == "http-206"
     assert found.pages[site.url("/part?")].status == 206
 
@@ -166,13 +166,13 @@ def test_redirect_loops_end(crawl: Any, site: Any, response: Any) -> None:
 
 
 def test_credentials_stay_with_their_origin(crawl: Any, make_site: Any, response: Any) -> None:
-    there = make_site({"/x": response(b"x")}, host="127.0.0.2")
-    here = make_site({"/": response(b"", "302 Found", location=there.url("/x", "127.0.0.2"))})
+    other = make_site({"/x": response(b"x")}, host="127.0.0.2")
+    site = make_site({"/": response(b"", "302 Found", location=other.url("/x", "127.0.0.2"))})
     secrets = {"Authorization": "Bearer t", "Cookie": "a=b"}
-    crawl({"url": here.url(), "headers": secrets}, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.0/8"], COOKIES_ENABLED=False)
-    assert here.seen[0].headers["authorization"] == "Bearer t"
-    assert here.seen[0].headers["cookie"] == "a=b"
-    assert not {"authorization", "cookie"} & set(there.seen[0].headers)
+    crawl({"url": site.url(), "headers": secrets}, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.0/8"], COOKIES_ENABLED=False)
+    assert site.seen[0].headers["authorization"] == "Bearer t"
+    assert site.seen[0].headers["cookie"] == "a=b"
+    assert not {"authorization", "cookie"} & set(other.seen[0].headers)
 
 
 def test_proxies_are_unused_unless_enabled(crawl: Any, make_site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:

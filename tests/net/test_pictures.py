@@ -94,12 +94,12 @@ def inspect_pictures(reactor_loop: asyncio.AbstractEventLoop) -> Look:
 
 
 def test_range_request_fetches_the_first_bytes_only(site: Any, response: Any, inspect_pictures: Look) -> None:
-    whole = jpeg()
-    assert len(whole) > 2 * FIRST_BYTES
+    picture = jpeg()
+    assert len(picture) > 2 * FIRST_BYTES
 
     def ranged(seen: Any) -> bytes:
         assert seen.headers["range"] == f"bytes=0-{FIRST_BYTES - 1}"
-        return response(whole[:FIRST_BYTES], "206 Partial Content", content_range=f"bytes 0-{FIRST_BYTES - 1}/{len(whole)}")
+        return response(picture[:FIRST_BYTES], "206 Partial Content", content_range=f"bytes 0-{FIRST_BYTES - 1}/{len(picture)}")
 
     site.routes["/1.jpg"] = ranged
     (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow)
@@ -173,12 +173,12 @@ def test_wrong_content_type_is_ignored(site: Any, response: Any, inspect_picture
 def test_picture_is_gone_after_two_404(site: Any, response: Any, inspect_pictures: Look) -> None:
     picture = small_png()
     site.routes["/ranges.png"] = lambda seen: response(b"", "404 Not Found") if "range" in seen.headers else response(picture)
-    gone, there, away = inspect_pictures(
+    missing, found, refused = inspect_pictures(
         site.url("/gone.png"), site.url("/ranges.png"), site.url("/ranges.png").replace("127.0.0.1", "127.0.0.2"), allow=site.allow
     )
-    assert (gone.refused, gone.looked is None) == ("gone", False)
-    assert (there.refused, there.width) == (None, 320)
-    assert (away.refused, away.looked) == (None, None)  # refused by the guard: unknown
+    assert (missing.refused, missing.looked is None) == ("gone", False)
+    assert (found.refused, found.width) == (None, 320)
+    assert (refused.refused, refused.looked) == (None, None)  # refused by the guard: unknown
     assert site.paths().count("/gone.png") == 2
 
 
@@ -212,12 +212,12 @@ def test_complete_pictures_are_fetched_for_fingerprints(site: Any, response: Any
 
 
 def test_archived_pictures_are_replayed(site: Any, inspect_pictures: Look, tmp_path: Path) -> None:
-    whole = jpeg()
-    site.routes["/1.jpg"] = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(whole), whole]
+    picture = jpeg()
+    site.routes["/1.jpg"] = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(picture), picture]
     archive = str(tmp_path / "crawl.warc.gz")
     (first,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow, NEWSPORTAL_ARCHIVE=archive)
-    asked = len(site.seen)
+    requests = len(site.seen)
     again, never = inspect_pictures(site.url("/1.jpg"), site.url("/2.jpg"), allow=site.allow, NEWSPORTAL_REPLAY=archive)
     assert (again.width, again.height, again.format) == (first.width, first.height, first.format) == (900, 600, "jpeg")
     assert (never.refused, never.looked) == (None, None)  # not gone: not requested in the archived crawl
-    assert len(site.seen) == asked
+    assert len(site.seen) == requests

@@ -316,11 +316,11 @@ def test_rendered_crawl_is_archived_and_replayed(render: Render, site: Any, stor
     archive = tmp_path / "crawl.warc.gz"
     first = render(story, settings={"NEWSPORTAL_ARCHIVE": str(archive)}).pages[site.url(story)]
     site.routes.clear()
-    asked = len(site.seen)
+    requests = len(site.seen)
     again = render(story, settings={"NEWSPORTAL_REPLAY": str(archive)})
     assert again.pages[site.url(story)].text == first.text
     assert "rendered" in again.pages[site.url(story)].flags
-    assert len(site.seen) == asked
+    assert len(site.seen) == requests
 
 
 def test_standalone_rendering(site: Any, make_site: Any, story: str) -> None:

@@ -210,11 +210,11 @@ def test_replay_without_robots_txt_is_allowed_and_fast(crawl: Any, tmp_path: Pat
 def test_rules_are_refreshed() -> None:
     """After a day, or after ten minutes if robots.txt was unreachable."""
     now = [0.0]
-    asked: list[str] = []
+    requested: list[str] = []
     answers = iter([Response("http://a.test/robots.txt", status=503), *[Response("http://a.test/robots.txt", body=SHUT)] * 3])
 
     async def download(request: Any) -> Response:
-        asked.append(request.url)
+        requested.append(request.url)
         return next(answers)
 
     crawler: Any = SimpleNamespace(
@@ -232,6 +232,6 @@ def test_rules_are_refreshed() -> None:
     reasons = []
     for moment in (0, 599, 601, 700, 86000, 601 + 86401):
         now[0] = moment
-        reasons.append((asyncio.run(reason()), len(asked)))
+        reasons.append((asyncio.run(reason()), len(requested)))
     unreachable, forbidden = "robots-unreachable", "robots"
     assert reasons == [(unreachable, 1), (unreachable, 1), (forbidden, 2), (forbidden, 2), (forbidden, 2), (forbidden, 3)]

@@ -92,9 +92,9 @@ def test_crawl_signs_in_and_stores_no_credentials(
         "newsportal.crawl.middlewares.RedirectMiddleware": 600,
     }
     paths = ("/a", "/moved", "/members")
-    asked = [{"url": at + path, "meta": meta} for path in paths]
-    asked.append({"url": f"{at}/other", "meta": {**meta, "source": "feed:别家"}})
-    found = crawl(*asked, DOWNLOADER_MIDDLEWARES=middlewares, NEWSPORTAL_ARCHIVE=str(archive), **settings)
+    requests = [{"url": at + path, "meta": meta} for path in paths]
+    requests.append({"url": f"{at}/other", "meta": {**meta, "source": "feed:别家"}})
+    found = crawl(*requests, DOWNLOADER_MIDDLEWARES=middlewares, NEWSPORTAL_ARCHIVE=str(archive), **settings)
     signed = {head.split()[1].decode() for head in tls_site.seen if b"s3cr3t-word" in head}
     assert signed == set(paths)
     assert {head.split()[1].decode() for head in tls_site.seen} == {*paths, "/landed", "/other"}

@@ -65,8 +65,8 @@ def test_preview_finds_articles_matching_the_rule(store: Store, index: Index, in
 
 @pytest.mark.parametrize("indexed", [True, False])
 def test_required_words_and_days_limit_the_preview(store: Store, index: Index, indexed: bool) -> None:
-    asked = rule("新", must=("渡轮", "海风"))
-    assert [one.article.title for one in preview(store, index if indexed else None, asked, topic=None, now=NOW).newest] == ["灯塔维修"]
+    wanted = rule("新", must=("渡轮", "海风"))
+    assert [one.article.title for one in preview(store, index if indexed else None, wanted, topic=None, now=NOW).newest] == ["灯塔维修"]
     older = preview(store, index if indexed else None, rule("新", any=("去年",)), topic=None, now=NOW, days=30)
     assert [one.article.title for one in older.newest] == ["去年的渡轮"]
 

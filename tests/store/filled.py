@@ -117,8 +117,8 @@ def _crawl_state(store: Store) -> None:
     store.subscriptions.save(
         Subscription("feed:快讯", "https://hub.example/", "https://f.example/", "tok", "geheim", asked=NOW, until=LATER)
     )
-    asked = store.assistant.begin("k" * 40, "summary", "模型", now=NOW, since=NOW, calls=9, tokens=None, lasts=NOW - NOW)
-    store.assistant.finish(int(asked), NASTY, 120)
+    call = store.assistant.begin("k" * 40, "summary", "模型", now=NOW, since=NOW, calls=9, tokens=None, lasts=NOW - NOW)
+    store.assistant.finish(int(call), NASTY, 120)
     store.boards.add("list:热榜", NOW, [Place("a" * 20, "台风登陆", "https://a.example/1", 1, 35.5)])
     store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, upto=3, now=NOW)
     held = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)

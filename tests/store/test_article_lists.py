@@ -53,15 +53,15 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """SQLite's query plan for each of them."""
     engine = open_engine(f"sqlite:///{tmp_path_factory.mktemp('lists')}/news.db")
     prepare(engine)
-    asked: list[tuple[str, Any]] = []
-    event.listen(engine, "before_cursor_execute", lambda _1, _2, statement, values, _3, _4: asked.append((statement, values)))
+    queries: list[tuple[str, Any]] = []
+    event.listen(engine, "before_cursor_execute", lambda _1, _2, statement, values, _3, _4: queries.append((statement, values)))
     found = {}
     with reading(engine) as connection:
         pick = {name: lambda engine, which=which: Lists(engine).pick(ArticleFilter(**which)) for name, (which, _) in FILTERS.items()}
         for name, question in {**pick, **{name: question for name, (question, _) in OTHERS.items()}}.items():
-            asked.clear()
+            queries.clear()
             question(engine)
-            statement, values = next(one for one in asked if "FROM" in one[0])
+            statement, values = next(one for one in queries if "FROM" in one[0])
             found[name] = " | ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values))
     engine.dispose()
     return found

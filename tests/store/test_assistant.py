@@ -14,9 +14,9 @@ ASKED: dict[str, Any] = {"purpose": "summary", "model": "模型", "since": NOW, 
 
 def test_latest_answer_is_found_by_its_key(store: Store) -> None:
     for number, text in enumerate(("旧\x00的", "新的")):
-        begun = store.assistant.begin("k1", now=NOW + number * HOUR, **ASKED)
-        assert isinstance(begun, int)
-        store.assistant.finish(begun, text, 100)
+        call = store.assistant.begin("k1", now=NOW + number * HOUR, **ASKED)
+        assert isinstance(call, int)
+        store.assistant.finish(call, text, 100)
     found = store.assistant.answers(["k1", "k2"])
     assert {key: (one.text, one.model, one.at) for key, one in found.items()} == {"k1": ("新的", "模型", NOW + HOUR)}
     assert store.assistant.used(NOW) == (2, 200)
@@ -24,11 +24,11 @@ def test_latest_answer_is_found_by_its_key(store: Store) -> None:
 
 
 def test_concurrent_calls_with_the_same_key(store: Store) -> None:
-    begun = store.assistant.begin("k1", now=NOW, **ASKED)
+    call = store.assistant.begin("k1", now=NOW, **ASKED)
     assert store.assistant.begin("k1", now=NOW, **ASKED) == "under-way"
     assert isinstance(store.assistant.begin("k1", now=NOW + HOUR, **ASKED), int), "the first caller is presumed dead"
-    assert isinstance(begun, int)
-    store.assistant.cancel(begun)
+    assert isinstance(call, int)
+    store.assistant.cancel(call)
     assert store.assistant.used(NOW) == (1, 0)
     spent = store.assistant.begin("k2", now=NOW, **ASKED)
     assert isinstance(spent, int)
@@ -38,9 +38,9 @@ def test_concurrent_calls_with_the_same_key(store: Store) -> None:
 
 
 def test_calls_and_tokens_are_limited_and_old_calls_pruned(store: Store) -> None:
-    begun = store.assistant.begin("k1", now=NOW, **ASKED)
-    assert isinstance(begun, int)
-    store.assistant.finish(begun, "好", 500)
+    call = store.assistant.begin("k1", now=NOW, **ASKED)
+    assert isinstance(call, int)
+    store.assistant.finish(call, "好", 500)
     assert store.assistant.begin("k2", now=NOW, **ASKED) == "tokens"
     for key in ("k2", "k3"):
         assert isinstance(store.assistant.begin(key, now=NOW, **{**ASKED, "tokens": None}), int)

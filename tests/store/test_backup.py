@@ -105,16 +105,16 @@ def test_failed_restore_leaves_store_empty(backup_file: Path, empty: Store, monk
 
 
 def test_rows_written_by_others_during_restore_are_kept(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, theirs = empty.records.finish, []
+    plain, added = empty.records.finish, []
 
     def finish() -> None:
         plain()
-        theirs.append(empty.add(article("somebody else's"), now=NOW).id)
+        added.append(empty.add(article("somebody else's"), now=NOW).id)
 
     monkeypatch.setattr(empty.records, "finish", finish)
     with pytest.raises(BackupError, match="somebody else writes to this store"):
         restore(backup_file, empty, manifest=checked(backup_file))
-    assert empty.article(theirs[0])
+    assert empty.article(added[0])
 
 
 def test_error_if_failed_restore_cannot_be_undone(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,18 +154,18 @@ def test_unknown_ending_and_unwritable_path_are_refused(source: Store, tmp_path:
 
 
 def test_truncated_backup_is_refused(backup_file: Path, tmp_path: Path) -> None:
-    whole = backup_file.read_bytes()
-    for share in (0, 4, len(whole) // 3, len(whole) // 2, len(whole) - 30):
-        (tmp_path / backup_file.name).write_bytes(whole[:share])
+    content = backup_file.read_bytes()
+    for share in (0, 4, len(content) // 3, len(content) // 2, len(content) - 30):
+        (tmp_path / backup_file.name).write_bytes(content[:share])
         with pytest.raises(BackupError):
             checked(tmp_path / backup_file.name)
 
 
 def test_changed_byte_is_refused_or_harmless(backup_file: Path, tmp_path: Path) -> None:
-    whole = bytearray(backup_file.read_bytes())
+    content = bytearray(backup_file.read_bytes())
     manifest = checked(backup_file)
-    for place in range(5, len(whole), len(whole) // 100):
-        changed = bytearray(whole)
+    for place in range(5, len(content), len(content) // 100):
+        changed = bytearray(content)
         changed[place] ^= 0x5A
         (tmp_path / backup_file.name).write_bytes(changed)
         try:

@@ -238,10 +238,10 @@ class TestReposts:
         cut = store.add(article("c", host="c.example", text=LONG[: len(LONG) // 2]), now=NOW + HOUR)
         assert (lead.outcome, lead.story_id, lead.reason) == ("folded", first.story_id, "edited-text")
         assert (cut.outcome, cut.story_id, cut.reason) == ("folded", first.story_id, "part-of-text")
-        kept = store.article(cut.id)
-        assert kept is not None
-        assert kept.fold_of in {first.id, lead.id}
-        assert 0.9 <= (kept.fold_score or 0) <= 1
+        stored = store.article(cut.id)
+        assert stored is not None
+        assert stored.fold_of in {first.id, lead.id}
+        assert 0.9 <= (stored.fold_score or 0) <= 1
 
     def test_different_text_is_another_story(self, store: Store) -> None:
         store.add(article("a", host="a.example", text=LONG), now=NOW)
@@ -755,14 +755,14 @@ def test_threads_share_a_store(store: Store) -> None:
     assert [change.seq for change in store.changes()] == list(range(1, 16))
 
 
-@pytest.mark.parametrize("asked", ["a\0b", "", "\0", "长" * 5000])
-def test_untrusted_ids_are_harmless(store: Store, asked: str) -> None:
+@pytest.mark.parametrize("id", ["a\0b", "", "\0", "长" * 5000])
+def test_untrusted_ids_are_harmless(store: Store, id: str) -> None:
     store.add(article("a"), now=NOW)
-    assert store.article(asked) is None
-    assert store.story(asked) is None
-    assert store.revisions(asked) == ()
-    assert store.listed([asked]) == {}
-    assert store.run(asked) is None
-    assert store.find_stored([asked]) == set()
+    assert store.article(id) is None
+    assert store.story(id) is None
+    assert store.revisions(id) == ()
+    assert store.listed([id]) == {}
+    assert store.run(id) is None
+    assert store.find_stored([id]) == set()
     for order in ("newest", "hottest"):
-        assert store.stories(StoryFilter(order=order, before=f"-1~{asked}")).stories == ()
+        assert store.stories(StoryFilter(order=order, before=f"-1~{id}")).stories == ()

@@ -160,8 +160,8 @@ def test_difference_is_detected(source: Store, target: Store, monkeypatch: pytes
 
     class Careless(FailingRecords):
         def write(self, form: Form, rows: Sequence[Record]) -> int:
-            kept = [row for row in rows if row.get("topic") != "旅游"]
-            return plain.write(form, kept) if kept else 0
+            remaining = [row for row in rows if row.get("topic") != "旅游"]
+            return plain.write(form, remaining) if remaining else 0
 
     with monkeypatch.context() as patched:
         patched.setattr(target, "records", Careless(target, 0))
@@ -171,11 +171,11 @@ def test_difference_is_detected(source: Store, target: Store, monkeypatch: pytes
 
 @pytest.mark.slow
 def test_copy_through_every_database_is_equal(source: Store, target: Store, servers: Servers) -> None:
-    here = source
+    current = source
     with ExitStack() as stack:
         for server in ("postgresql", "mariadb"):
-            there = stack.enter_context(closing(open_store(stack.enter_context(servers.database(server)).uri)))
-            assert copy(here, there).equal
-            here = there
-        assert copy(here, target).equal
+            copied = stack.enter_context(closing(open_store(stack.enter_context(servers.database(server)).uri)))
+            assert copy(current, copied).equal
+            current = copied
+        assert copy(current, target).equal
     assert sums(target) == sums(source)

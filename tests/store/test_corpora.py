@@ -23,16 +23,16 @@ MATCH = NewDocument("体育", "青河队三比一战胜了山前队。", name="2
 CORPUS = "新闻 一"
 
 
-def add_documents(store: Store, *documents: NewDocument, **how: Any) -> Brought:
-    return store.corpora.add(CORPUS, documents, **{"source": "imported", "now": NOW, **how})
+def add_documents(store: Store, *documents: NewDocument, **options: Any) -> Brought:
+    return store.corpora.add(CORPUS, documents, **{"source": "imported", "now": NOW, **options})
 
 
 def labels(store: Store) -> dict[str, str | None]:
     return {document.text: document.label.label for document in store.corpora.documents(CORPUS)}
 
 
-def save(store: Store, blob: bytes = b"model", **how: Any) -> int:
-    return store.corpora.save_model(CORPUS, blob, **{"algorithm": "linear", "facts": {"macro_f1": 0.5}, "now": NOW, **how})
+def save(store: Store, blob: bytes = b"model", **options: Any) -> int:
+    return store.corpora.save_model(CORPUS, blob, **{"algorithm": "linear", "facts": {"macro_f1": 0.5}, "now": NOW, **options})
 
 
 class TestDocuments:
@@ -249,15 +249,15 @@ class TestModels:
             store.corpora.delete_model(CORPUS, version)
         assert [model.version for model in store.corpora.models(CORPUS)] == [2]
         assert [corpus.versions for corpus in store.corpora.all()] == [1]
-        for gone in (store.corpora.delete_model, store.corpora.model, store.corpora.blob):
+        for access in (store.corpora.delete_model, store.corpora.model, store.corpora.blob):
             with pytest.raises(StoreError, match="no version 3; it has 2"):
-                gone(CORPUS, 3)
+                access(CORPUS, 3)
         with pytest.raises(StoreError, match="nothing to go back to"):
             store.corpora.rollback(CORPUS, now=NOW)
         assert save(store) == 4
         with store.records.reading() as look:
-            kept = {row["version"]: row["model"] for row in look.rows(BY_NAME["models"])}
-        assert kept == {1: None, 2: b"model", 3: None, 4: b"model"}, "dropped models take no space"
+            blobs = {row["version"]: row["model"] for row in look.rows(BY_NAME["models"])}
+        assert blobs == {1: None, 2: b"model", 3: None, 4: b"model"}, "dropped models take no space"
 
     def test_concurrent_trainings_get_different_versions(self, store: Store) -> None:
         add_documents(store, MATCH)

@@ -44,7 +44,7 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
+    ("error", "expected"),
     [
         ("DiskFull", "disk is full; make room"),
         ("TooManyConnections", "too many connections; end some"),
@@ -61,15 +61,15 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
         ("OperationalError", "does not answer; start it, or check host"),
     ],
 )
-def test_postgresql_errors_say_what_to_do(error: str, says: str) -> None:
+def test_postgresql_errors_say_what_to_do(error: str, expected: str) -> None:
     explained = dialect_postgresql.explained(getattr(psycopg.errors, error)("so it was"), "postgresql://h/n")
     assert isinstance(explained, StoreUnavailable)
-    assert re.search(says, str(explained)), explained
+    assert re.search(expected, str(explained)), explained
     assert str(explained).startswith("postgresql://h/n: ")
 
 
 @pytest.mark.parametrize(
-    ("number", "says"),
+    ("number", "expected"),
     [
         (1114, "disk is full; make room"),
         (1021, "disk is full; make room"),
@@ -86,10 +86,10 @@ def test_postgresql_errors_say_what_to_do(error: str, says: str) -> None:
         (9999, "so it was"),
     ],
 )
-def test_mysql_errors_say_what_to_do(number: int, says: str) -> None:
+def test_mysql_errors_say_what_to_do(number: int, expected: str) -> None:
     explained = dialect_mysql.explained(pymysql.err.OperationalError(number, "so it was"), "mysql://h/n")
     assert isinstance(explained, StoreUnavailable)
-    assert re.search(says, str(explained)), explained
+    assert re.search(expected, str(explained)), explained
 
 
 def test_other_errors_keep_the_first_line_of_the_driver() -> None:
@@ -267,5 +267,5 @@ def test_missing_database_is_created_with_connect_timeout_in_uri(servers: Server
         try:
             open_store(uri.render_as_string(hide_password=False)).close()
         finally:
-            with administrator(database, own=False) as asked:
-                asked.execute(f'DROP DATABASE IF EXISTS "{name}"')
+            with administrator(database, own=False) as admin:
+                admin.execute(f'DROP DATABASE IF EXISTS "{name}"')

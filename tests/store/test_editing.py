@@ -125,9 +125,9 @@ def test_hidden_article_is_in_no_list_but_still_known(store: Store) -> None:
     assert store.stories(StoryFilter(since=NOW - timedelta(days=9))).stories[0].id == other.story_id
     assert store.listed([first.story_id, other.story_id]).keys() == {other.story_id}
     assert store.story(first.story_id) is None
-    whole = store.story(first.story_id, hidden=True)
-    assert whole is not None
-    assert [one.id for one in whole.versions] == [first.id]
+    full = store.story(first.story_id, hidden=True)
+    assert full is not None
+    assert [one.id for one in full.versions] == [first.id]
     assert (store.tally().articles, store.tally().stories, dict(store.tally().by_topic)) == (1, 1, {})
     assert [one.story for one in store.readers.stories(NOW - timedelta(days=9))] == [other.story_id]
     assert store.find_stored(["news.example/a"]) == {"news.example/a"}
@@ -172,10 +172,10 @@ def test_hidden_photo_story_is_not_on_the_wall(store: Store) -> None:
 
 def test_articles_are_filtered_for_editors(store: Store) -> None:
     guessed = {"category": "社会", "category_by": "model 1", "category_score": 0.4}
-    whole = store.add(page(), now=NOW)
+    full = store.add(page(), now=NOW)
     short = store.add(article("s", text="短", **guessed), now=NOW)
     undated = store.add(article("u", text=OTHER, published=None), now=NOW)
-    store.correct(whole.id, {"title": "新"}, **WORD)
+    store.correct(full.id, {"title": "新"}, **WORD)
     store.set_category(undated.id, "文化", by="editor", now=NOW)
     store.hide([short.id], by="林编辑", reason="", now=LATER)
 
@@ -183,9 +183,9 @@ def test_articles_are_filtered_for_editors(store: Store) -> None:
         return [one.id for one in store.pick(ArticleFilter(**which)).articles]  # type: ignore[arg-type]
 
     assert picked(hidden=True) == picked(shorter=10) == picked(unsure=0.6) == [short.id]
-    assert picked(corrected=True) == [whole.id]
+    assert picked(corrected=True) == [full.id]
     assert picked(undated=True) == picked(judged=True) == picked(category="文化") == [undated.id]
-    assert set(picked(hidden=False)) == {whole.id, undated.id}
+    assert set(picked(hidden=False)) == {full.id, undated.id}
     assert picked(unsure=0.3) == picked(source="feed:别的") == picked(since=LATER) == []
     found, cursor = [], None
     while True:

@@ -238,8 +238,8 @@ def test_reposts_are_found_after_a_kill(tmp_path: Path, after: int) -> None:
     store = open_store(uri)
     stored = store.tally().articles
     assert stored >= after
-    answers = [store.add(article(str(n), host="other.example", title=f"又 {n}", text=invented(n)), now=NOW) for n in range(stored)]
-    assert {answer.outcome for answer in answers} == {"folded"}
+    added = [store.add(article(str(n), host="other.example", title=f"又 {n}", text=invented(n)), now=NOW) for n in range(stored)]
+    assert {one.outcome for one in added} == {"folded"}
     assert store.tally().stories == stored
     with sqlite3.connect(tmp_path / "news.db") as connection:
         assert connection.execute("SELECT count(*) FROM prints").fetchone() == (2 * stored,)

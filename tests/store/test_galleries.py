@@ -100,10 +100,10 @@ def test_photo_story_is_an_article_with_pictures(store: Store) -> None:
     assert (article.category, article.category_by, article.topic_marks, article.keywords) == ("旅游", "source", marks, ("河",))
     assert [one.image for one in store.galleries.pictures(saved.id)] == [image(1), image(2), image(3)]
     assert [one.place for one in store.galleries.pictures(saved.id)] == [1, 2, 3]
-    kept = store.galleries.find_stored([NAME, "pic.example/other"])
-    assert list(kept) == [NAME]
-    assert (kept[NAME].pictures, kept[NAME].pages, kept[NAME].total, kept[NAME].missing, kept[NAME].complete) == (3, 3, 3, (), True)
-    assert store.galleries.gallery(saved.id) == kept[NAME]
+    found = store.galleries.find_stored([NAME, "pic.example/other"])
+    assert list(found) == [NAME]
+    assert (found[NAME].pictures, found[NAME].pages, found[NAME].total, found[NAME].missing, found[NAME].complete) == (3, 3, 3, (), True)
+    assert store.galleries.gallery(saved.id) == found[NAME]
     assert store.galleries.gallery("nobody") is None
     assert [one.head.id for one in store.stories(StoryFilter(topic="自然")).stories] == [saved.id]
     assert [change.id for change in store.changes(0)] == [saved.id]
@@ -111,11 +111,11 @@ def test_photo_story_is_an_article_with_pictures(store: Store) -> None:
 
 
 def test_numbers_of_pictures_of_several_stories(store: Store) -> None:
-    whole = store.galleries.save(gallery(1, 2, 3), now=NOW).id
+    full = store.galleries.save(gallery(1, 2, 3), now=NOW).id
     part = store.galleries.save(gallery(1, story="31"), now=NOW).id
-    assert store.galleries.sizes([whole, "nobody", part, whole]) == {whole: 3, part: 1}
+    assert store.galleries.sizes([full, "nobody", part, full]) == {full: 3, part: 1}
     store.galleries.drop(urls=[image(2).url], reason="logo", now=NOW)
-    assert store.galleries.sizes([whole]) == {whole: 2}
+    assert store.galleries.sizes([full]) == {full: 2}
     assert store.galleries.sizes([]) == {}
 
 
@@ -159,8 +159,8 @@ def test_smaller_version_does_not_replace_a_larger_one(store: Store) -> None:
 def test_visits_without_progress_are_counted(store: Store) -> None:
     assert [store.galleries.save(gallery(1), now=NOW + n * HOUR).vain for n in range(3)] == [0, 1, 2]
     assert store.galleries.save(gallery(1, 2), now=NOW + 3 * HOUR).vain == 0
-    kept = store.galleries.find_stored([NAME])[NAME]
-    assert (kept.vain, kept.visited, kept.pages) == (0, NOW + 3 * HOUR, 2)
+    found = store.galleries.find_stored([NAME])[NAME]
+    assert (found.vain, found.visited, found.pages) == (0, NOW + 3 * HOUR, 2)
 
 
 def test_dropped_pictures_are_kept_with_the_reason(store: Store) -> None:
@@ -184,8 +184,8 @@ def test_picture_recognised_as_logo_is_removed_from_all_stories(store: Store) ->
     assert {change.id for change in store.changes(before)} == {first.id, second.id}
     assert "标志" not in _article(store, first.id).text
     assert _article(store, first.id).images[0] == image(1)
-    kept = store.galleries.find_stored([NAME])[NAME]
-    assert (kept.pictures, kept.score < score) == (2, True)
+    found = store.galleries.find_stored([NAME])[NAME]
+    assert (found.pictures, found.score < score) == (2, True)
     store.galleries.save(gallery(1, 2, 3, images=(logo, image(1), image(2), image(3))), now=NOW)
     assert "logo.png" not in _shown(store, first.id), "a dropped picture stays dropped"
     assert store.galleries.drop(urls=[logo.url], reason=None, now=NOW) == 1
@@ -212,11 +212,11 @@ def test_wall_is_ordered_filtered_and_paged(store: Store) -> None:
 def _walk(store: Store, which: WallFilter) -> list[str]:
     found: list[str] = []
     while True:
-        answer = store.galleries.wall(which)
-        found += [one.article.title.split()[-1] for one in answer.stories]
-        if answer.next is None:
+        page = store.galleries.wall(which)
+        found += [one.article.title.split()[-1] for one in page.stories]
+        if page.next is None:
             return found
-        which = replace(which, before=answer.next)
+        which = replace(which, before=page.next)
 
 
 def test_pictures_and_weight_of_source_raise_the_rank(store: Store) -> None:

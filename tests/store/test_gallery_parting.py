@@ -31,12 +31,12 @@ def story_of(store: Store, saved: SavedGallery) -> str:
 
 
 def test_growing_story_leaves_story_joined_by_words(store: Store) -> None:
-    begun = save(store, "a/1", SNOW[:1], complete=False)
+    first = save(store, "a/1", SNOW[:1], complete=False)
     other = save(store, "b/1", SEA)
-    assert story_of(store, other) == story_of(store, begun)
+    assert story_of(store, other) == story_of(store, first)
     save(store, "a/1", SNOW)
-    assert story_of(store, other) != story_of(store, begun)
-    for saved in (begun, other):
+    assert story_of(store, other) != story_of(store, first)
+    for saved in (first, other):
         story = store.story(story_of(store, saved))
         assert story is not None
         assert (story.count, story.head.id, story.head.fold_of) == (1, saved.id, None)
@@ -44,12 +44,12 @@ def test_growing_story_leaves_story_joined_by_words(store: Store) -> None:
 
 
 def test_copies_of_a_separated_story_go_with_it(store: Store) -> None:
-    begun = save(store, "a/1", SNOW[:1], complete=False)
+    first = save(store, "a/1", SNOW[:1], complete=False)
     other = save(store, "b/1", SEA)
     copy = save(store, "c/1", (*SEA, "1111222233334444"))
-    assert story_of(store, copy) == story_of(store, other) == story_of(store, begun)
+    assert story_of(store, copy) == story_of(store, other) == story_of(store, first)
     save(store, "a/1", SNOW)
-    assert story_of(store, copy) == story_of(store, other) != story_of(store, begun)
+    assert story_of(store, copy) == story_of(store, other) != story_of(store, first)
 
 
 def test_stories_joined_by_an_advertisement_are_separated(store: Store) -> None:

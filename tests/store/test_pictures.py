@@ -75,9 +75,9 @@ def test_picture_properties_are_kept_until_replaced(store: Store) -> None:
     assert store.pictures.find_stored(["a/1.jpg"]) == {}
     save(store, shown(1, "a/1.jpg"), width=640, height=480, format="jpeg", print="0123456789abcdef", looked=NOW)
     save(store, shown(2, "a/1.jpg"), now=LATER)  # not fetched this time
-    kept = store.pictures.find_stored(["a/1.jpg", "a/2.jpg"])
+    found = store.pictures.find_stored(["a/1.jpg", "a/2.jpg"])
     first = Picture("a/1.jpg", "https://a/1.jpg", 640, 480, "jpeg", "0123456789abcdef", looked=NOW)
-    assert kept == {"a/1.jpg": first}
+    assert found == {"a/1.jpg": first}
     save(store, shown(2, "a/1.jpg"), now=LATER, refused="gone", looked=LATER)
     assert store.pictures.find_stored(["a/1.jpg"])["a/1.jpg"] == replace(
         first, width=None, height=None, format=None, print=None, refused="gone", looked=LATER

@@ -31,7 +31,7 @@ def test_secrets_are_masked(uri: str, masked: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("uri", "says"),
+    ("uri", "expected"),
     [
         ("postgresql:/me:SECRET@h/db", "not a URI of a store.*%2F"),
         ("postgresql://me:SECRET@h:port/db", "not a URI of a store"),
@@ -44,8 +44,8 @@ def test_secrets_are_masked(uri: str, masked: str) -> None:
         (f"sqlite:////tmp/{'长' * 300}.db", "name another place"),
     ],
 )
-def test_invalid_uri_error_contains_no_secrets(uri: str, says: str) -> None:
-    with pytest.raises(StoreError, match=says) as error:
+def test_invalid_uri_error_contains_no_secrets(uri: str, expected: str) -> None:
+    with pytest.raises(StoreError, match=expected) as error:
         open_store(uri, create=False)
     assert not any(secret in str(error.value) for secret in ("SEC", "RET", "密码"))
 

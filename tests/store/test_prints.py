@@ -64,10 +64,8 @@ def test_fingerprints_are_loaded_in_pages(tmp_path: Path, monkeypatch: pytest.Mo
         store.add(article(str(number), text=invented(number, 80)), now=NOW)
     store.close()
     again = open_file(tmp_path)
-    answers = [
-        again.add(article(f"x{number}", text=invented(number, 80), title=f"标题 {number}"), now=NOW) for number in (0, 149, 150, 319)
-    ]
-    assert [answer.outcome for answer in answers] == ["folded"] * 4
+    added = [again.add(article(f"x{number}", text=invented(number, 80), title=f"标题 {number}"), now=NOW) for number in (0, 149, 150, 319)]
+    assert [one.outcome for one in added] == ["folded"] * 4
     again.close()
 
 

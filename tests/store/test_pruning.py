@@ -160,11 +160,11 @@ class TestArticles:
         assert edited == {"edited"}
         found = store.pruning.articles(free, no_marks, now=LATE)
         assert found.gone.total() + found.retained.total() == len(ids)
-        gone = set(ids) - {one.id for one in store.all_articles()}
-        assert gone
+        deleted = set(ids) - {one.id for one in store.all_articles()}
+        assert deleted
         assert faults(store.records) == []
         with store.records.reading() as look:
-            tables = {form.name for form in FORMS for row in look.rows(form) if gone & {*map(str, row.values())}}
+            tables = {form.name for form in FORMS for row in look.rows(form) if deleted & {*map(str, row.values())}}
         assert tables <= {"changes", "links", "offers", "labelled", "former_labels"}
 
 
@@ -182,7 +182,7 @@ class TestRecords:
 
     def test_change_log_keeps_last_row_of_each_kind(self, store: Store) -> None:
         """A follower that starts at 0 sees every article; one that lags behind sees every deletion."""
-        one, gone = add(store, "one"), add(store, "gone", text=invented(1))
+        one, deleted = add(store, "one"), add(store, "gone", text=invented(1))
         for day in (1, 2):
             store.correct(one, {"title": f"标题 {day}"}, by="编辑", now=NOW + day * DAY)
         assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 1}
@@ -192,7 +192,7 @@ class TestRecords:
         store.outbox.follow("slow", (), (), after=0, upto=store.changes()[3].seq, now=LATE)
         for now in (LATE + 40 * DAY, LATE + 400 * DAY):
             store.pruning.leftovers(now)
-            assert [(change.kind, change.id) for change in store.changes()] == [("article", one), ("gone", gone), ("article", new)]
+            assert [(change.kind, change.id) for change in store.changes()] == [("article", one), ("gone", deleted), ("article", new)]
         last = store.last_seq()
         store.outbox.follow("slow", (), (), after=store.outbox.position("slow"), upto=last, now=LATE)
         store.pruning.leftovers(LATE + 400 * DAY)
@@ -232,12 +232,12 @@ def test_killed_run_leaves_complete_stories_and_continues(store: Store, monkeypa
 
 
 def test_article_marked_meanwhile_is_kept(store: Store) -> None:
-    id, asked = add(store, "a"), 0
+    id, calls = add(store, "a"), 0
 
     def marked(ids: Collection[str]) -> Collection[str]:
-        nonlocal asked
-        asked += 1
-        return {id} if asked > 1 else ()  # between the query and the transaction
+        nonlocal calls
+        calls += 1
+        return {id} if calls > 1 else ()  # between the query and the transaction
 
     found = store.pruning.articles(NINETY, marked, now=LATE)
     assert (found.gone, found.retained) == ({}, {"marked": 1})

@@ -202,8 +202,8 @@ def test_number_of_fits_is_limited(store: Store, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("newsportal.store.readers.FITS_KEPT", 4)
     for number in range(7):
         store.readers.save_fit(Fit(NOW + number * MINUTE, {"number": number}, b"model"))
-    kept = [facts["number"] for _, facts in store.readers.fits()]
-    assert kept == [6, 5, 4, 3]
+    numbers = [facts["number"] for _, facts in store.readers.fits()]
+    assert numbers == [6, 5, 4, 3]
 
 
 def test_concurrent_views_of_two_processes_are_kept(store: Store, another: Callable[[], Store], ids: list[str]) -> None:
@@ -250,9 +250,9 @@ def test_listed_resolves_folded_stories(store: Store, ids: list[str]) -> None:
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
     listed = store.listed([ids[2], ids[1], ids[0], "nobody"])
     assert [(id, story.id, story.count) for id, story in listed.items()] == [(ids[2], ids[2], 1), (ids[1], ids[0], 2), (ids[0], ids[0], 2)]
-    whole = store.story(ids[2])
-    assert whole is not None
-    assert (listed[ids[2]].head.title, listed[ids[2]].heat, listed[ids[2]].first_seen) == (whole.head.title, whole.heat, whole.first_seen)
+    full = store.story(ids[2])
+    assert full is not None
+    assert (listed[ids[2]].head.title, listed[ids[2]].heat, listed[ids[2]].first_seen) == (full.head.title, full.heat, full.first_seen)
     assert store.listed([]) == {}
 
 

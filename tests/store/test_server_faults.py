@@ -60,9 +60,9 @@ def database(killable_server: Server, request: pytest.FixtureRequest) -> Iterato
 
 
 @contextmanager
-def writer(how: str, uri: str, says: Path, count: int = 0, length: int = 0) -> Iterator[Started]:
+def writer(kind: str, uri: str, log: Path, count: int = 0, length: int = 0) -> Iterator[Started]:
     """Yield a writing process whose standard error is in ``says``."""
-    with Started(how, uri, str(count), str(length), script=WRITER, piped=True, log=says) as process:
+    with Started(kind, uri, str(count), str(length), script=WRITER, piped=True, log=log) as process:
         yield process
 
 
@@ -246,14 +246,14 @@ def fill(disk: Path) -> Path:
 
 
 def test_full_disk_is_reported_and_writing_resumes(small_disk_server: Server, tmp_path: Path) -> None:
-    says, name = tmp_path / "says", "full"
+    log, name = tmp_path / "says", "full"
     MAKE.get(small_disk_server.name, not_needed)(small_disk_server.port, name)
     open_store(small_disk_server.url(name)).close()
     filler = fill(small_disk_server.place.folder)
-    with writer("patient", small_disk_server.url(name), says, ARTICLES, LONG) as process:
+    with writer("patient", small_disk_server.url(name), log, ARTICLES, LONG) as process:
         until = time.monotonic() + 600
-        while not says.read_text("utf-8"):
-            assert process.poll() is None, says.read_text("utf-8")
+        while not log.read_text("utf-8"):
+            assert process.poll() is None, log.read_text("utf-8")
             assert time.monotonic() < until, "the disk is not full"
             time.sleep(0.1)
         filler.unlink()
@@ -263,8 +263,8 @@ def test_full_disk_is_reported_and_writing_resumes(small_disk_server: Server, tm
                 small_disk_server.kill()
                 small_disk_server.start()
             time.sleep(0.1)
-        assert process.wait(600) == 0, says.read_text("utf-8")[-2000:]
+        assert process.wait(600) == 0, log.read_text("utf-8")[-2000:]
         ids = lines(process.stdout, ARTICLES)
-    for message in says.read_text("utf-8").splitlines():
+    for message in log.read_text("utf-8").splitlines():
         assert_helpful(message, f"127.0.0.1:{small_disk_server.port}")
     assert_complete(small_disk_server.url(name), ids)

@@ -13,20 +13,20 @@ ONE = Subscription("feed:甲", "https://hub.example/", "https://a.example/feed",
 
 
 def test_subscription_is_saved_and_replaced(store: Store) -> None:
-    kept = store.subscriptions
-    kept.save(ONE)
-    whole = replace(ONE, asked=NOW, tries=2, until=NOW + timedelta(days=9), pushed=NOW, leaving=True, denied="no")
-    kept.save(whole)
-    kept.save(replace(ONE, source="feed:乙", token="t2"))
-    assert kept.of("feed:甲") == whole
-    assert kept.named("t1") == whole
-    assert [one.source for one in kept.all()] == ["feed:乙", "feed:甲"]
-    assert kept.of("feed:丙") is None
-    assert kept.named("") is None
-    assert kept.named("t" * 10_000) is None
-    assert kept.named("t1\x00") is None, "PostgreSQL does not accept NUL"
-    kept.drop("feed:甲")
-    assert kept.named("t1") is None
+    table = store.subscriptions
+    table.save(ONE)
+    full = replace(ONE, asked=NOW, tries=2, until=NOW + timedelta(days=9), pushed=NOW, leaving=True, denied="no")
+    table.save(full)
+    table.save(replace(ONE, source="feed:乙", token="t2"))
+    assert table.of("feed:甲") == full
+    assert table.named("t1") == full
+    assert [one.source for one in table.all()] == ["feed:乙", "feed:甲"]
+    assert table.of("feed:丙") is None
+    assert table.named("") is None
+    assert table.named("t" * 10_000) is None
+    assert table.named("t1\x00") is None, "PostgreSQL does not accept NUL"
+    table.drop("feed:甲")
+    assert table.named("t1") is None
 
 
 def test_lease_holds_until_it_ends_or_is_cancelled() -> None:

@@ -56,10 +56,10 @@ def test_thread_is_an_article_with_posts(store: Store) -> None:
     assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103"]
     assert [one.floor for one in store.threads.posts(saved.id, offset=1, limit=1)] == [2]
     assert [one.head.id for one in store.stories(StoryFilter(topic="家居")).stories] == [saved.id]
-    kept = store.threads.find_stored([NAME, "bbs.example/#thread=2"])
-    assert list(kept) == [NAME]
-    assert (kept[NAME].posts, kept[NAME].newest, kept[NAME].replies, kept[NAME].whole) == (3, post(3).published, 2, True)
-    assert store.threads.thread(saved.id) == kept[NAME]
+    found = store.threads.find_stored([NAME, "bbs.example/#thread=2"])
+    assert list(found) == [NAME]
+    assert (found[NAME].posts, found[NAME].newest, found[NAME].replies, found[NAME].whole) == (3, post(3).published, 2, True)
+    assert store.threads.thread(saved.id) == found[NAME]
     assert store.threads.thread("nobody") is None
     assert store.threads.posts("nobody") == []
     assert store.find_stored([NAME]) == {NAME}
@@ -72,8 +72,8 @@ def test_new_posts_are_appended_once(store: Store) -> None:
     saved = store.threads.save(thread(3, 4, 5, last_page=URL.replace("1-1.", "2-1."), whole=False), now=NOW + timedelta(hours=1))
     assert (saved.outcome, saved.posts) == ("grown", 2)
     assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103", "104", "105"]
-    kept = store.threads.find_stored([NAME])[NAME]
-    assert (kept.posts, kept.whole, kept.last_page) == (5, False, URL.replace("1-1.", "2-1."))
+    found = store.threads.find_stored([NAME])[NAME]
+    assert (found.posts, found.whole, found.last_page) == (5, False, URL.replace("1-1.", "2-1."))
     assert [change.id for change in store.changes(before)] == [saved.id]
     assert "第 5 条说的话" in _article(store, saved.id).text
     store.threads.save(thread(3, 4, 5), now=NOW)
@@ -112,9 +112,9 @@ def test_posts_with_changing_ids_are_known_by_author_and_time(store: Store) -> N
 def test_unstorable_characters_are_replaced(store: Store) -> None:
     odd = post(1, "一\x00二\ud800", author="a\x00", quoted="\x00", images=(Image("https://bbs.example/1.jpg"),), id="9" * 90)
     saved = store.threads.save(thread(posts=(odd,)), now=NOW)
-    kept = store.threads.posts(saved.id)[0]
-    assert (kept.text, kept.author, kept.images) == ("一二\ufffd", "a", (Image("https://bbs.example/1.jpg"),))
-    assert len(kept.name) <= 40
+    stored = store.threads.posts(saved.id)[0]
+    assert (stored.text, stored.author, stored.images) == ("一二\ufffd", "a", (Image("https://bbs.example/1.jpg"),))
+    assert len(stored.name) <= 40
     assert store.threads.save(thread(posts=(odd,)), now=NOW).posts == 0
 
 

@@ -53,12 +53,12 @@ def test_every_algorithm_can_be_trained(portal: Portal, rows: Rows, algorithm: s
     assert row["report"]["macro_f1"] > 0.9
     out = portal.folder / "out.jsonl"
     assert portal("classify", file, "--model", "new/m.model", "--out", str(out), "--always").code == 0
-    answers = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert [answer["id"] for answer in answers] == [one["id"] for one in rows(60)]
-    right = sum(answer["label"] == one["label"] for answer, one in zip(answers, rows(60), strict=True))
+    results = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [result["id"] for result in results] == [one["id"] for one in rows(60)]
+    right = sum(result["label"] == one["label"] for result, one in zip(results, rows(60), strict=True))
     assert right > 110
-    assert set(answers[0]) == {"id", "label", "scores"}
-    assert set(answers[0]["scores"]) == {"体育", "财经"}
+    assert set(results[0]) == {"id", "label", "scores"}
+    assert set(results[0]["scores"]) == {"体育", "财经"}
 
 
 class ResourceCollector(HTMLParser):

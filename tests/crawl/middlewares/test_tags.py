@@ -61,7 +61,7 @@ def test_stricter_directive_wins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("date", "gone"),
+    ("date", "over"),
     [
         ("25 Jun 2010 15:00:00 PST", True),
         ("Wed, 25 Jun 2036 15:00:00 GMT", False),
@@ -75,9 +75,9 @@ def test_stricter_directive_wins() -> None:
         ("", False),
     ],
 )
-def test_unavailable_after(date: str, gone: bool) -> None:
-    assert header(f"unavailable_after: {date}").keeps(NOW) is not gone
-    assert page(f'<meta name="robots" content="noarchive, unavailable_after: {date}, nofollow">').keeps(NOW) is not gone
+def test_unavailable_after(date: str, over: bool) -> None:
+    assert header(f"unavailable_after: {date}").keeps(NOW) is not over
+    assert page(f'<meta name="robots" content="noarchive, unavailable_after: {date}, nofollow">').keeps(NOW) is not over
     assert header(f"otherbot: unavailable_after: {date}").keeps(NOW)
 
 

@@ -72,9 +72,9 @@ class Frontier(RuleBasedStateMachine):
             self.count += 1
             at = None if wait is None else self.bench.now + wait
             batch.append(Task(f"t{self.count}", host, "{}", priority, at, lane, "甲"))
-        here = {id for one in self.workers if one.name == worker.name for id in one.hand} | set(model.waits) | model.aside
+        known = {id for one in self.workers if one.name == worker.name for id in one.hand} | set(model.waits) | model.aside
         taken = worker.queue.push(batch)
-        assert taken == {one.id for one in batch} - here
+        assert taken == {one.id for one in batch} - known
         for one in batch:
             if one.id in taken:
                 self.wait(model, one, one.at)

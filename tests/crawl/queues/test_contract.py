@@ -77,11 +77,11 @@ def test_calls_after_leaving_are_harmless(bench: Bench) -> None:
     """Several components report the end of a crawl."""
     queue = bench.open()
     queue.push(tasks(2))
-    had = take(queue)
+    taken = take(queue)
     assert queue.claim("visit:甲", 100)
     queue.leave()
-    queue.done(had)
-    queue.back(had)
+    queue.done(taken)
+    queue.back(taken)
     queue.free({"a.example": 1})
     queue.release("visit:甲")
     queue.leave()
@@ -159,10 +159,10 @@ def test_worker_presumed_dead_is_notified_and_harmless(bench: Bench) -> None:
 def test_worker_presumed_dead_learns_of_all_lost_leases(bench: Bench) -> None:
     asleep, alive = bench.open(), bench.open()
     asleep.push(tasks(3))
-    had = take(asleep)
+    taken = take(asleep)
     bench.fall_silent(alive)
     take(alive)
-    assert asleep.beat() == set(had)
+    assert asleep.beat() == set(taken)
 
 
 def test_worker_presumed_dead_may_continue(bench: Bench) -> None:
@@ -203,14 +203,14 @@ def test_suspect_task_is_not_starved(bench: Bench) -> None:
     queue.push([task("suspect")])
     kill(bench, queue, 2)
     queue.push([task(str(n), f"h{n}.example") for n in range(300)])
-    hand = take(queue, 2)
+    held = take(queue, 2)
     for _ in range(120):
-        if "suspect" in hand:
+        if "suspect" in held:
             break
         bench.pass_by(1)
-        queue.done(hand[:1])
-        hand = hand[1:] + take(queue, 2 - len(hand[1:]))
-    assert hand == ["suspect"]
+        queue.done(held[:1])
+        held = held[1:] + take(queue, 2 - len(held[1:]))
+    assert held == ["suspect"]
 
 
 def test_task_that_kills_workers_is_set_aside(bench: Bench) -> None:
@@ -329,10 +329,10 @@ def test_saturated_hosts_do_not_block_others(bench: Bench) -> None:
     queue = bench.open()
     urgent = [one for n in range(5) for one in tasks(9, f"u{n}.example", priority=5)]
     queue.push([*urgent, *[one for n in range(5) for one in tasks(2, f"h{n}.example")]])
-    hand = take(queue, 10, delay=1, ahead=2)
+    held = take(queue, 10, delay=1, ahead=2)
     got = [name for _ in range(12) for name in take(queue, 1, delay=1, ahead=2)]
-    assert len({*hand, *got}) == 20
-    assert sum(name.startswith("u") for name in (*hand, *got)) == 10
+    assert len({*held, *got}) == 20
+    assert sum(name.startswith("u") for name in (*held, *got)) == 10
 
 
 def many(hosts: int, each: int = 5) -> list[Task]:
@@ -369,9 +369,9 @@ def test_later_worker_gets_a_share_of_hosts(bench: Bench) -> None:
 
 
 def test_single_worker_takes_all_hosts(bench: Bench) -> None:
-    first, gone = bench.open(), bench.open()
-    take(gone)
-    gone.leave()
+    first, second = bench.open(), bench.open()
+    take(second)
+    second.leave()
     first.push(many(20))
     assert len(first.take(1000, delay=1, ahead=5).held) == 20
 

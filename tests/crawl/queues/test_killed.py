@@ -90,16 +90,16 @@ def begin(folder: Path, log: Path, life: float) -> Started:
 
 def assert_no_overlap(lines: list[list[str]], killed: set[int]) -> None:
     """Assert that no request begins while a living worker has it, its lane or its host. When killed workers let go is unknown."""
-    hand: dict[str, tuple[str, str, int]] = {}
+    held: dict[str, tuple[str, str, int]] = {}
     for what, text, id, host, lane in lines:
         pid = int(text)
         if what == "end":
-            hand.pop(id, None)
+            held.pop(id, None)
             continue
-        for other, (its_host, its_lane, of) in list(hand.items()):
+        for other, (its_host, its_lane, of) in list(held.items()):
             if of in killed and of != pid:
                 continue
             assert other != id
             assert lane == "-" or lane != its_lane
             assert host != its_host or of == pid
-        hand[id] = (host, lane, pid)
+        held[id] = (host, lane, pid)

@@ -47,10 +47,10 @@ def test_partitions_are_spread_evenly_over_masters(nodes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"), [("redis+cluster://127.0.0.1:1,127.0.0.1:2", "no node of the cluster answers"), ("redis+cluster://h:x", "allowed:")]
+    ("url", "words"), [("redis+cluster://127.0.0.1:1,127.0.0.1:2", "no node of the cluster answers"), ("redis+cluster://h:x", "allowed:")]
 )
-def test_unreachable_or_invalid_cluster_url_is_reported(url: str, says: str) -> None:
-    with pytest.raises((FrontierUnavailable, StoreError), match=says):
+def test_unreachable_or_invalid_cluster_url_is_reported(url: str, words: str) -> None:
+    with pytest.raises((FrontierUnavailable, StoreError), match=words):
         connect(Settings({"REDIS_URL": url}))
 
 
@@ -128,12 +128,12 @@ def test_suspect_task_is_leased_alone_across_partitions(redis_masters: Masters) 
     for _ in range(SUSPECT_TRIES):
         assert take_all(opened()) == ["suspect.example/0"]
         now[0] += 2 * TERMS.lease
-    worker, hand = opened(), list[str]()
+    worker, held = opened(), list[str]()
     worker.push(many(50))
     for _ in range(60):
-        before, hand = hand, ids(worker.take(4, delay=0, ahead=10).leases)
-        if "suspect.example/0" in hand:
-            assert (before, hand) == ([], ["suspect.example/0"])
+        before, held = held, ids(worker.take(4, delay=0, ahead=10).leases)
+        if "suspect.example/0" in held:
+            assert (before, held) == ([], ["suspect.example/0"])
             return
         worker.beat()
         worker.done(before)  # its hands are empty only if it takes nothing more because of the suspect
@@ -212,16 +212,16 @@ def test_lost_master_loses_nothing_without_a_store() -> None:
         with pytest.raises(FrontierUnavailable):
             queue.push(many(3))
         cluster.start(MASTERS - 1)
-        had: set[str] = set()
+        taken: set[str] = set()
 
         def all_had() -> bool:
             try:
                 queue.done(got)
                 queue.push(many(3))
-                had.update(ids(queue.take(1000, delay=0, ahead=1).leases))
+                taken.update(ids(queue.take(1000, delay=0, ahead=1).leases))
             except FrontierUnavailable:
                 return False
-            return had >= {one.id for one in many(3)} - set(got)
+            return taken >= {one.id for one in many(3)} - set(got)
 
         until(all_had)
         queue.close()

@@ -83,9 +83,9 @@ def test_fingerprints_expire_in_redis(client: redis.Redis, make_queue: Callable[
 def test_client_with_decode_responses(redis_for_all: Any, client: redis.Redis) -> None:
     decoding = redis.Redis(port=redis_for_all.port, decode_responses=True)
     queue = RedisQueue(decoding, "rss", TERMS)
-    whole = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲")
-    assert queue.push([replace(whole, seen="一")]) == {"一"}
-    assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [whole]
+    full = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲")
+    assert queue.push([replace(full, seen="一")]) == {"一"}
+    assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [full]
     assert queue.beat() == set()
     assert queue.hold("b.example") == 0
 
@@ -106,12 +106,12 @@ class Own(UnbackedQueue):
 
 def test_bodies_are_in_the_table_only_if_there_is_a_store(redis_for_all: Any, client: redis.Redis, tmp_path: Any) -> None:
     bench = RedisTableBench(redis_for_all.port, f"sqlite:///{tmp_path}/库.db")
-    queue, whole = bench.open(), task("1", link=True)
-    queue.push([replace(whole, body='{"url": "https://a.example/1"}')])
+    queue, pushed = bench.open(), task("1", link=True)
+    queue.push([replace(pushed, body='{"url": "https://a.example/1"}')])
     assert b"url" not in client.hget("rss:requests:tasks", "1")
     for _ in range(TERMS.tries):
         (lease,) = queue.take(1, delay=0, ahead=1).leases
-        assert lease.task == replace(whole, body='{"url": "https://a.example/1"}')
+        assert lease.task == replace(pushed, body='{"url": "https://a.example/1"}')
         bench.pass_by(2 * TERMS.lease)
         queue = bench.open()
         queue.beat()
@@ -126,10 +126,10 @@ def test_lost_response_is_repeated(client: redis.Redis, make_queue: Callable[...
     queue = make_queue()
     queue.push(tasks(5))
     (part,) = queue.parts
-    asked = part._script
+    script = part._script
 
     def lose(**more: Any) -> Any:
-        asked(**more)
+        script(**more)
         raise redis.ConnectionError("Connection reset by peer")
 
     with monkeypatch.context() as patch:
@@ -167,19 +167,19 @@ def test_flushed_scripts_are_sent_again(client: redis.Redis, make_queue: Callabl
 @pytest.mark.slow
 def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any) -> None:
     redis_server.kill()
-    kept = ("--appendonly", "yes", "--appendfsync", "always")
-    redis_server.start(*kept)
+    options = ("--appendonly", "yes", "--appendfsync", "always")
+    redis_server.start(*options)
     queue = RedisQueue(connect(redis_server), "rss", TERMS)
     queue.push(tasks(10))
-    had = take(queue, 4)
+    taken = take(queue, 4)
     redis_server.kill()
     with pytest.raises(FrontierUnavailable, match="Connection refused"):
-        queue.done(had)
-    redis_server.start(*kept)
+        queue.done(taken)
+    redis_server.start(*options)
     end = monotonic() + 600
     while monotonic() < end:
         try:
-            queue.done(had)
+            queue.done(taken)
             break
         except FrontierUnavailable:  # it is loading its data
             sleep(0.05)
@@ -190,10 +190,10 @@ def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any)
 def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
     queue = make_queue()
     queue.push(tasks(3))
-    had = take(queue, 2)
+    taken = take(queue, 2)
     client.flushdb()
-    assert queue.beat() == set(had)
-    queue.done(had)
+    assert queue.beat() == set(taken)
+    queue.done(taken)
     assert len(queue.push(tasks(3))) == 3
     assert len(take(queue)) == 3
 
@@ -203,14 +203,14 @@ def test_workers_are_not_presumed_dead_after_a_redis_outage(make_queue: Callable
     now = [NOON]
     first, second = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     first.push(tasks(4))
-    had = take(first)
+    taken = take(first)
     second.beat()
     now[0] += 3600
     second.parts[0].away = True  # its last call failed
     assert take(second) == []
     now[0] += 5
     assert first.beat() == set()
-    assert first.state().leased == len(had) == 4
+    assert first.state().leased == len(taken) == 4
     now[0] += 5
     assert take(second) == []
     now[0] += 3600
@@ -306,9 +306,9 @@ def test_portals_share_hosts_but_not_claims(make_queue: Callable[..., RedisQueue
 def test_leases_of_a_dead_local_process_are_taken_at_once(make_queue: Callable[..., RedisQueue]) -> None:
     dead = make_queue(worker=dead_identity())
     dead.push(tasks(2))
-    had = take(dead)
+    taken = take(dead)
     leases = make_queue().take(5, delay=0, ahead=1).leases
-    assert ids(leases) == had
+    assert ids(leases) == taken
     assert {lease.tries for lease in leases} == {1}
 
 
@@ -332,9 +332,9 @@ def test_workers_of_the_same_name_have_separate_tasks(make_queue: Callable[..., 
     who = identity()
     first, second = make_queue(worker=who), make_queue(worker=who)
     first.push(tasks(2))
-    had = take(first)
+    taken = take(first)
     assert take(second) == []
-    second.done(had)
+    second.done(taken)
     assert first.state().leased == 2
 
 

@@ -101,14 +101,14 @@ def test_killed_process_is_detected_at_once(file: Path) -> None:
     with opened(file) as queue:
         queue.push(tasks(3))
         with process(TAKER, file, "rss") as victim:
-            had = {victim.stdout.readline().strip() for _ in range(2)}
+            ids = {victim.stdout.readline().strip() for _ in range(2)}
             assert victim.stdout.readline().strip() == "True"
             assert not queue.claim("visit:甲", 10)
             victim.kill()
             victim.wait()
             assert queue.claim("visit:甲", 10)
         leases = queue.take(10, delay=0, ahead=1).leases
-        assert {lease.task.id for lease in leases if lease.tries == 1} == had
+        assert {lease.task.id for lease in leases if lease.tries == 1} == ids
         assert len(leases) == 3
 
 

@@ -99,9 +99,9 @@ def test_declared_encoding_is_the_detected_one(body: bytes, content_type: str | 
 def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
     seen = []
 
-    async def ask(asked: PageRequest) -> Answer:
-        seen.append(asked)
-        name = asked.url.rpartition("/")[2]
+    async def ask(request: PageRequest) -> Answer:
+        seen.append(request)
+        name = request.url.rpartition("/")[2]
         if name in moved:
             return Answer(moved[name][0], {"location": moved[name][1]})
         return Answer(200, body=b"end")
@@ -111,8 +111,8 @@ def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
 
 def test_redirects_are_followed_for_the_browser() -> None:
     ask, seen = _server(a=(302, "b"), b=(307, "https://other.example/c"))
-    asked = PageRequest("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
-    assert asyncio.run(followed(ask, asked)).body == b"end"
+    request = PageRequest("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
+    assert asyncio.run(followed(ask, request)).body == b"end"
     assert [one.url for one in seen] == ["https://one.example/a", "https://one.example/b", "https://other.example/c"]
     assert [(one.method, one.body) for one in seen] == [("POST", b"body"), ("GET", b""), ("GET", b"")]
     assert [dict(one.headers) for one in seen][1:] == [{"cookie": "s", "referer": "r"}, {"referer": "r"}]

@@ -58,9 +58,9 @@ def test_system_temporary_folder_comes_first(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_folders_of_dead_browsers_are_deleted(places: Callable[..., list[Path]]) -> None:
     (place,) = places("place")
-    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
-        gone.wait()
-    for name, pid in {"dead": f"{gone.pid} 1", "alive": f"{os.getpid()} 1", "starting": None, "never": None, "torn": ""}.items():
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    for name, pid in {"dead": f"{ended.pid} 1", "alive": f"{os.getpid()} 1", "starting": None, "never": None, "torn": ""}.items():
         folder = place / f"newsportal-browser-{name}"
         folder.mkdir(parents=True)
         if pid is not None:

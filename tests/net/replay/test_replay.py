@@ -219,19 +219,19 @@ cli.main()
 def test_repeatedly_killed_crawl_equals_an_uninterrupted_one(
     complete: Path, warc: Path, separate: dict[Found, list[Line]], printed: frozenset[Line], tmp_path: Path
 ) -> None:
-    other, whole = partial_portal(tmp_path / "killed", "feeds", "regions"), lines(complete)
+    other, full = partial_portal(tmp_path / "killed", "feeds", "regions"), lines(complete)
     database = other / "data" / "newsportal.db"
     for moment in (10, 40, 70):
         done = forked.run(*arguments(other, warc), script=DIES.format(moment=moment))
         assert done.returncode == -signal.SIGKILL, done.stderr[-3000:]
-        assert moment <= articles(database) < len(whole), "it was not killed in the middle"
+        assert moment <= articles(database) < len(full), "it was not killed in the middle"
     run_crawl(other, warc)
     have = lines(other)
-    assert sorted(name.identity for name in have) == sorted(name.identity for name in whole)
-    for found in (have, whole):
+    assert sorted(name.identity for name in have) == sorted(name.identity for name in full)
+    for found in (have, full):
         assert {name: trimmed(found[name], printed) for name in found} == {name: trimmed(separate[name], printed) for name in found}
     site_lines = {(name.identity, line) for name in have for line in have[name] if line in printed}
-    kept = Counter(line for _, line in site_lines ^ {(name.identity, line) for name in whole for line in whole[name] if line in printed})
+    kept = Counter(line for _, line in site_lines ^ {(name.identity, line) for name in full for line in full[name] if line in printed})
     assert all(number <= FIRST_PAGES for number in kept.values()), kept.most_common(5)
 
 

@@ -94,12 +94,12 @@ def test_passwords_and_secrets_are_hashed(accounts: Accounts, boss: Person, uri:
     _, token = accounts.tokens.add(boss, "script", [Right.READ], now=now)
     engine = open_engine(uri)
     with reading(engine) as connection:
-        kept = str([connection.execute(table.select()).all() for table in METADATA.sorted_tables])
+        dump = str([connection.execute(table.select()).all() for table in METADATA.sorted_tables])
     engine.dispose()
-    assert "$argon2id$" in kept
+    assert "$argon2id$" in dump
     for secret in (PASSWORD, session, token):
-        assert secret not in kept
-    assert digest(token) in kept
+        assert secret not in dump
+    assert digest(token) in dump
 
 
 def test_default_password_hash_cost(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
@@ -158,15 +158,15 @@ def test_session_expires_when_idle_and_when_old(accounts: Accounts, boss: Person
 
 def test_sessions_are_listed_and_ended(accounts: Accounts, boss: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.READER, now=now)
-    mine = [accounts.sessions.begin(boss.id, now=now, agent=str(number)) for number in range(3)]
-    theirs = accounts.sessions.begin(other.id, now=now)
-    accounts.sessions.end_one(boss.id, digest(theirs))  # another person's session
-    assert accounts.sessions.signed(theirs, now=now) is not None
-    accounts.sessions.end_one(boss.id, digest(mine[0]))
+    own = [accounts.sessions.begin(boss.id, now=now, agent=str(number)) for number in range(3)]
+    foreign = accounts.sessions.begin(other.id, now=now)
+    accounts.sessions.end_one(boss.id, digest(foreign))  # another person's session
+    assert accounts.sessions.signed(foreign, now=now) is not None
+    accounts.sessions.end_one(boss.id, digest(own[0]))
     assert {one.agent for one in accounts.sessions.of(boss.id, now=now)} == {"1", "2"}
-    accounts.sessions.end_all(boss.id, but=digest(mine[1]))
-    assert [accounts.sessions.signed(secret, now=now) is not None for secret in mine] == [False, True, False]
-    accounts.sessions.end(mine[1])
+    accounts.sessions.end_all(boss.id, but=digest(own[1]))
+    assert [accounts.sessions.signed(secret, now=now) is not None for secret in own] == [False, True, False]
+    accounts.sessions.end(own[1])
     assert accounts.sessions.of(boss.id, now=now) == []
 
 

@@ -121,8 +121,8 @@ def test_marks_are_limited_and_stars_are_kept(accounts: Accounts, monkeypatch: p
     accounts.marks.star(ME, "first", True, now=NOW)
     for number in range(13):
         accounts.marks.set_read(ME, f"story-{number}", True, now=NOW + number * HOUR)
-    kept = accounts.marks.of(ME, ["first", *(f"story-{number}" for number in range(13))]).marks
-    assert set(kept) == {"first", *(f"story-{number}" for number in range(3, 13))}
+    marked = accounts.marks.of(ME, ["first", *(f"story-{number}" for number in range(13))]).marks
+    assert set(marked) == {"first", *(f"story-{number}" for number in range(3, 13))}
     accounts.marks.star(ME, "second", True, now=NOW)
     with pytest.raises(TooManyStarred, match="2 stories"):
         accounts.marks.star(ME, "third", True, now=NOW)
@@ -138,19 +138,19 @@ def test_feed_key_can_be_replaced(accounts: Accounts) -> None:
 
 def test_saved_searches_are_unique_by_name(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marks, "MAX_SEARCHES", 2)
-    kept = accounts.searches.keep(ME, " 峡谷\x00 ", "q=峡谷", now=NOW)
-    assert accounts.searches.keep(ME, "桥", "q=峡谷", now=NOW).id == kept.id
+    saved = accounts.searches.keep(ME, " 峡谷\x00 ", "q=峡谷", now=NOW)
+    assert accounts.searches.keep(ME, "桥", "q=峡谷", now=NOW).id == saved.id
     accounts.searches.keep(ME, "啊", "q=啊", now=NOW)
     assert [search.name for search in accounts.searches.of(ME)] == ["啊", "桥"]
     with pytest.raises(SearchNotSaved, match="2 searches"):
         accounts.searches.keep(ME, "第三", "q=三", now=NOW)
-    for name, asked in ((" ", "q=a"), ("名", ""), ("名", "q=" + "a" * 5_000)):
+    for name, query in ((" ", "q=a"), ("名", ""), ("名", "q=" + "a" * 5_000)):
         with pytest.raises(SearchNotSaved):
-            accounts.searches.keep(ME, name, asked, now=NOW)
-    accounts.searches.rename(YOU, kept.id, "不是我的")
-    assert accounts.searches.remove(YOU, kept.id) is None
-    accounts.searches.rename(ME, kept.id, "新名")
-    removed = accounts.searches.remove(ME, kept.id)
+            accounts.searches.keep(ME, name, query, now=NOW)
+    accounts.searches.rename(YOU, saved.id, "不是我的")
+    assert accounts.searches.remove(YOU, saved.id) is None
+    accounts.searches.rename(ME, saved.id, "新名")
+    removed = accounts.searches.remove(ME, saved.id)
     assert removed is not None
     assert removed.name == "新名"
-    assert accounts.searches.search(ME, kept.id) is None
+    assert accounts.searches.search(ME, saved.id) is None

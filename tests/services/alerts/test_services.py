@@ -30,7 +30,7 @@ def message(number: int = 2) -> object:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "kept"),
+    ("name", "given", "stored"),
     [
         ("wecom", {"key": f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={KEY}"}, {"key": KEY}),
         ("wecom", {"key": f" {KEY} "}, {"key": KEY}),
@@ -41,8 +41,8 @@ def message(number: int = 2) -> object:
         ("telegram", {"token": f" {BOT}", "chat": "@news "}, {"token": BOT, "chat": "@news"}),
     ],
 )
-def test_pasted_values_are_normalized(name: str, given: dict[str, str], kept: dict[str, str]) -> None:
-    assert SERVICES[name].checked(given) == kept
+def test_pasted_values_are_normalized(name: str, given: dict[str, str], stored: dict[str, str]) -> None:
+    assert SERVICES[name].checked(given) == stored
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_chat_robots_get_text_and_signature() -> None:
     assert wecom["text"]["content"].startswith("「旅游」有 2 条新消息\n\n第0条")
     assert sent["wecom"].url.endswith(f"?key={KEY}")
     assert feishu["sign"] == b64encode(new(f"{feishu['timestamp']}\nSEC1".encode(), b"", sha256).digest()).decode()
-    asked = parse_qs(urlsplit(sent["dingtalk"].url).query)
-    assert asked["sign"] == [b64encode(new(b"SEC1", f"{asked['timestamp'][0]}\nSEC1".encode(), sha256).digest()).decode()]
+    query = parse_qs(urlsplit(sent["dingtalk"].url).query)
+    assert query["sign"] == [b64encode(new(b"SEC1", f"{query['timestamp'][0]}\nSEC1".encode(), sha256).digest()).decode()]
 
 
 def test_long_message_ends_with_remaining_count() -> None:
-    asked = SERVICES["wecom"].build_request({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
-    content = json.loads(asked.body)["text"]["content"]
+    request = SERVICES["wecom"].build_request({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
+    content = json.loads(request.body)["text"]["content"]
     assert len(content.encode()) <= WECOM_BYTES
     shown = content.count("https://")
     assert content.endswith(f"另有 {100 - shown} 条")
@@ -137,19 +137,19 @@ def test_responses_are_interpreted(name: str, status: int, body: object, error: 
 
 @pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 @pytest.mark.parametrize(
-    ("server", "says"),
+    ("server", "expected"),
     [
         ("smtps://me%40x.cn:p%3Aw@smtp.x.cn", ("smtp.x.cn", True)),
         ("smtp+starttls://smtp.x.cn:587", ("smtp.x.cn", True)),
         ("smtp://127.0.0.1:2525", ("127.0.0.1", False)),
     ],
 )
-def test_mail_server_as_apprise_url(server: str, says: tuple[str, bool]) -> None:
+def test_mail_server_as_apprise_url(server: str, expected: tuple[str, bool]) -> None:
     import apprise
 
     made = apprise.Apprise.instantiate(mail_address({"to": "a@b.cn, c@d.cn"}, Setting(mail_server=server)))
     assert made is not None
-    assert (made.smtp_host, made.secure) == says
+    assert (made.smtp_host, made.secure) == expected
     assert [address for _, address in made.targets] == ["a@b.cn", "c@d.cn"]
 
 

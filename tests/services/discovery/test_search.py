@@ -138,10 +138,10 @@ def test_robots_txt_sitemaps_prefer_news_and_newest_child(web: Web) -> None:
 
 def test_robots_txt_is_read_after_redirect(web: Web) -> None:
     web.pages |= {"/": html(), "https://news.example/map.xml": urlset()}
-    asked: list[str] = []
+    requested: list[str] = []
 
     def robots(url: str) -> bytes:
-        asked.append(url)
+        requested.append(url)
         return b"Sitemap: /map.xml"
 
     def moved(url: str) -> Page:
@@ -149,7 +149,7 @@ def test_robots_txt_is_read_after_redirect(web: Web) -> None:
 
     (found,), _ = find("https://old.example/", moved, robots)
     assert found.address == f"{SITE}/map.xml"
-    assert asked == [f"{SITE}/"]
+    assert requested == [f"{SITE}/"]
 
 
 def test_sitemaps_are_skipped_without_robots_txt(web: Web) -> None:

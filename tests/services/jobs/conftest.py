@@ -54,10 +54,10 @@ class Scrapyd:
 
     def start(self, **environment: str) -> None:
         log = (self.folder / "scrapyd.log").open("ab")
-        mine = {**os.environ, "HOME": str(self.folder), **environment}
+        environ = {**os.environ, "HOME": str(self.folder), **environment}
         script = "import sys; from scrapyd.__main__ import main; sys.argv = ['scrapyd']; main()"
         command = [sys.executable, "-W", "ignore", "-c", script]
-        self._process = subprocess.Popen(command, cwd=self.folder, env=mine, stdout=log, stderr=log)
+        self._process = subprocess.Popen(command, cwd=self.folder, env=environ, stdout=log, stderr=log)
         log.close()
         until(self._answers, "scrapyd's answer")
 
@@ -115,10 +115,10 @@ def sources(web: MadeUpWeb, tmp_path: Path) -> Path:
     web.reset()
     file = web.sources(tmp_path / "我的 门户" / "sources.yaml")
     values = yaml.safe_load(file.read_text("utf-8"))
-    kept = {key: [one for one in values[key] if one["name"].startswith(SITES)] for key in ("feeds", "regions")}
-    kept |= {key: [] for key in ("forums", "galleries", "sitemaps") if key in values}
-    kept["topics"] = [{**topic, "breadth": 1} for topic in values["topics"] if topic["name"] == "旅游"]
-    file.write_text(yaml.safe_dump({**values, **kept}, allow_unicode=True), "utf-8")
+    chosen = {key: [one for one in values[key] if one["name"].startswith(SITES)] for key in ("feeds", "regions")}
+    chosen |= {key: [] for key in ("forums", "galleries", "sitemaps") if key in values}
+    chosen["topics"] = [{**topic, "breadth": 1} for topic in values["topics"] if topic["name"] == "旅游"]
+    file.write_text(yaml.safe_dump({**values, **chosen}, allow_unicode=True), "utf-8")
     return file
 
 

@@ -29,8 +29,8 @@ STORED = "SELECT a.source FROM articles a"
 
 def deploy(scrapyd: Any, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run ``newsportal deploy`` with the password in the environment."""
-    mine = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
-    done = run("deploy", scrapyd.url, *options, cwd=scrapyd.folder, **mine)
+    environ = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
+    done = run("deploy", scrapyd.url, *options, cwd=scrapyd.folder, **environ)
     assert "Traceback" not in done.stderr, done.stderr
     assert scrapyd.target.password not in done.stdout + done.stderr
     return done
@@ -135,8 +135,8 @@ def test_refusing_server_is_reported_with_exit_status_1(scrapyd: Any, sources: P
     with pytest.raises(RunnerRefused, match="project 'nowhere' not found"):
         scrapyd.server.get("listspiders", project="nowhere")
     scrapyd.stop()
-    away = deploy(scrapyd, "--egg", str(empty))
-    assert (away.returncode, "is it running?" in away.stderr) == (1, True), away.stderr
+    stopped = deploy(scrapyd, "--egg", str(empty))
+    assert (stopped.returncode, "is it running?" in stopped.stderr) == (1, True), stopped.stderr
 
 
 def test_version_that_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -> None:

@@ -56,9 +56,9 @@ def wait_for_end(jobs: Jobs, job: Job) -> Job:
 
 
 def find_job(jobs: Jobs, job: Job) -> Job:
-    there = jobs.find(job.id)
-    assert there is not None
-    return there
+    current = jobs.find(job.id)
+    assert current is not None
+    return current
 
 
 def reported_pid(jobs: Jobs, job: Job) -> int:
@@ -127,9 +127,9 @@ def test_failed_job_has_structured_error(jobs: Jobs, program: str, error: tuple[
     ],
 )
 def test_progress_line_is_parsed(tmp_path: Path, line: str, progress: tuple[float, str]) -> None:
-    there = Records(tmp_path)
-    there.report_file("a").write_text(f"{line}\n", "utf-8")
-    job = there.reported(Job("a"))
+    saved = Records(tmp_path)
+    saved.report_file("a").write_text(f"{line}\n", "utf-8")
+    job = saved.reported(Job("a"))
     assert ((job.progress, job.step), job.outcome) == (progress, ())
 
 
@@ -168,11 +168,11 @@ def test_restarted_portal_finds_jobs_of_killed_one(tmp_path: Path) -> None:
     assert other.cancel(job.id)
     until(lambda: has_ended(process))
     assert find_job(other, job).state == find_job(jobs, job).state == "cancelled"
-    there = Records(tmp_path)
+    saved = Records(tmp_path)
     failed = '{"event": "failed", "error": {"code": "x", "text": "坏"}}'
     for id, line, state in (("a", '{"event": "done"}', "done"), ("b", '{"n": 1}', "lost"), ("c", failed, "failed")):
-        there.save(Job(id, kind="train", started=BEGAN, pid=1, born="0"))
-        there.report_file(id).write_text(f"{line}\n", "utf-8")
+        saved.save(Job(id, kind="train", started=BEGAN, pid=1, born="0"))
+        saved.report_file(id).write_text(f"{line}\n", "utf-8")
         dead = other.find(id)
         assert dead is not None
         assert dead.state == state

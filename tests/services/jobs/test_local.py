@@ -109,8 +109,8 @@ def test_job_of_killed_supervisor_is_found_running_and_later_lost(tmp_path: Path
     assert {one.id: one.state for one in bench.runner.jobs()} == {"a": "cancelled", "b": "lost"}
 
 
-def wait_while(there: Callable[[], bool]) -> None:
-    while there():
+def wait_while(true: Callable[[], bool]) -> None:
+    while true():
         time.sleep(0.01)
 
 

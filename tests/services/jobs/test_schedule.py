@@ -34,10 +34,10 @@ def sources(sources: Path) -> Path:
     return sources
 
 
-def keep_entries(sources: Path, **kept: int) -> None:
+def keep_entries(sources: Path, **counts: int) -> None:
     """Keep the first entries of each kind, as many as given, and remove the others."""
     values = yaml.safe_load(sources.read_text("utf-8"))
-    values |= {key: values[key][: kept.get(key, 0)] for key in ("feeds", "regions", "topics")}
+    values |= {key: values[key][: counts.get(key, 0)] for key in ("feeds", "regions", "topics")}
     sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
 
 
@@ -153,13 +153,13 @@ def test_second_signal_ends_jobs_at_once(tmp_path: Path, until: Any) -> None:
         with running_schedule(file) as process:
             job = next_event(process, "started")["job"]
             log = Records(load(file).jobs_folder).log_file(job)
-            asked, _ = silent.accept()
+            connection, _ = silent.accept()
             process.terminate()
             until(lambda: "Received SIGINT" in log.read_text("utf-8"), "the job's end in order")
             assert "SIGINT twice" not in log.read_text("utf-8")
             process.terminate()
             assert process.wait(PATIENCE) == 0
-            asked.close()
+            connection.close()
     assert "SIGINT twice" in log.read_text("utf-8")
     record = Records(log.parent).get(job)
     assert record is not None

@@ -17,10 +17,10 @@ def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     assert good.path == path
     path.write_text("feeds: [{name: 甲}]\n", "utf-8")
     assert not good.reread()
-    kept = good.path
-    assert kept is not None
-    assert kept.parent == path.parent, "relative paths stay valid"
-    assert [feed.name for feed in load(kept).feeds] == ["甲"]
+    copy = good.path
+    assert copy is not None
+    assert copy.parent == path.parent, "relative paths stay valid"
+    assert [feed.name for feed in load(copy).feeds] == ["甲"]
     assert [feed.name for feed in good.known.feeds] == ["甲"]
     path.write_text("feeds: [{name: 甲}]\n\n", "utf-8")
     good.reread()
@@ -34,7 +34,7 @@ def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     good.reread()
     assert [feed.name for feed in load(good.path).feeds] == ["乙"]
     good.remove_copy()
-    assert not kept.exists()
+    assert not copy.exists()
 
 
 def test_broken_file_is_reported_without_copies(tmp_path: Path) -> None:

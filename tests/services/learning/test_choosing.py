@@ -16,8 +16,8 @@ def item(n: int, site: str = "青河网", label: str = "体育", story: str | No
     return Candidate(f"{site}{n}", story or f"{site}{n}", label, site, **values)
 
 
-def pick(*candidates: Candidate, stories: frozenset[str] = frozenset(), there: Any = None, **how: Any) -> Choice:
-    return choose(candidates, stories, there or {}, **how)
+def pick(*candidates: Candidate, stories: frozenset[str] = frozenset(), known: Any = None, **options: Any) -> Choice:
+    return choose(candidates, stories, known or {}, **options)
 
 
 def ids(choice: Choice) -> list[str]:
@@ -57,7 +57,7 @@ def test_articles_per_label_are_limited() -> None:
 
 
 def test_existing_documents_count_towards_the_limits() -> None:
-    there = {"体育": {"大": 300, "小": 10}}
-    choice = pick(*(item(n, "大") for n in range(50)), *(item(n, "小") for n in range(50)), there=there)
+    known = {"体育": {"大": 300, "小": 10}}
+    choice = pick(*(item(n, "大") for n in range(50)), *(item(n, "小") for n in range(50)), known=known)
     assert Counter(candidate.site for candidate in choice.chosen) == {"小": 50}
     assert choice.left["dominant"] == 50

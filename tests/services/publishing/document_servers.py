@@ -50,8 +50,8 @@ class Elastic:
 
     def search(self, query: dict[str, Any]) -> list[dict[str, Any]]:
         self.client.indices.refresh(index=self.index, ignore_unavailable=True)
-        answer = self.client.search(index=self.index, query=query, size=9_000, version=True, ignore_unavailable=True)
-        return [{**hit["_source"], "version": hit["_version"]} for hit in answer["hits"]["hits"]]
+        response = self.client.search(index=self.index, query=query, size=9_000, version=True, ignore_unavailable=True)
+        return [{**hit["_source"], "version": hit["_version"]} for hit in response["hits"]["hits"]]
 
     def found(self) -> dict[str, dict[str, Any]]:
         """Return documents by id."""

@@ -39,9 +39,9 @@ class KillAtStep:
     def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def called(*arguments: Any, **named: Any) -> Any:
             self.step()
-            answer = call(*arguments, **named)
+            result = call(*arguments, **named)
             self.step()
-            return answer
+            return result
 
         return called
 

@@ -96,8 +96,8 @@ def test_matching_table_gives_notes_only(cms: Cms, tmp_path: Path) -> None:
     ],
 )
 def test_unique_constraint_in_column_definition_is_found(tmp_path: Path, definition: str, is_unique: bool) -> None:
-    with closing(sqlite3.connect(tmp_path / "inline.db")) as theirs:
-        theirs.execute(f"CREATE TABLE posts (title TEXT, {definition})")
+    with closing(sqlite3.connect(tmp_path / "inline.db")) as database:
+        database.execute(f"CREATE TABLE posts (title TEXT, {definition})")
     target = f"- {{name: cms, to: 'sqlite:///{tmp_path}/inline.db', table: posts, columns: {{title: title, slug: id}}, key: slug}}\n"
     with closing(empty_store()) as store, work_on(store, tmp_path, target) as work:
         assert [note for note in work.target.check() if "UNIQUE" in note] == [] if is_unique else work.target.check()

@@ -55,13 +55,13 @@ def killable_publisher(folder: Path, target: str) -> Iterator[Callable[[int], bo
     """Function that tells whether a publisher was killed at a step; otherwise it had finished before."""
     described = folder / "target.yaml"
     described.write_text(target, "utf-8")
-    with Started(str(folder), str(described), script=DYING, piped=True) as asked:
+    with Started(str(folder), str(described), script=DYING, piped=True) as process:
 
         def dies(step: int) -> bool:
-            print(step, file=asked.stdin, flush=True)
-            answer = asked.stdout.readline().strip()
-            assert answer in ("alive", "killed"), answer
-            return answer == "killed"
+            print(step, file=process.stdin, flush=True)
+            result = process.stdout.readline().strip()
+            assert result in ("alive", "killed"), result
+            return result == "killed"
 
         yield dies
 
@@ -90,9 +90,9 @@ def test_eight_publishers_share_one_outbox(store: Store, add: Add, foreign: Cms,
     tallies: list[Tally] = []
 
     def work() -> None:
-        mine = open_store(f"sqlite:///{tmp_path}/news.db")
-        tallies.append(run(mine, tmp_path, foreign.target()))
-        mine.close()
+        opened = open_store(f"sqlite:///{tmp_path}/news.db")
+        tallies.append(run(opened, tmp_path, foreign.target()))
+        opened.close()
 
     threads = [Thread(target=work) for _ in range(8)]
     for thread in threads:

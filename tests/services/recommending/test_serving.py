@@ -201,9 +201,9 @@ def test_method_of_the_paper_can_be_chosen(store: Store, ids: list[str]) -> None
     chosen = Recommending(method="paper", alpha=0.4, unit="days")
     found = Recommender(store, chosen, fresh=0).recommended("r0", NOW, 8)
     learnt = columns(Log(store.readers.recent(NOW - 30 * 24 * HOUR), items(store.readers, NOW)))
-    asked = rankers.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
-    assert [one.recommendation.story for one in found] == list(asked)
+    expected = rankers.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
+    assert [one.recommendation.story for one in found] == list(expected)
     assert {one.recommendation.by for one in found} == {"neighbours"}
-    assert asked != Recommender(store, fresh=0).recommended("r0", NOW, 8)
+    assert expected != Recommender(store, fresh=0).recommended("r0", NOW, 8)
     new = Recommender(store, chosen, fresh=0).recommended(None, NOW, 3)
     assert [one.recommendation.by for one in new] == ["fresh"] * 3

@@ -100,13 +100,13 @@ def parted(items: tuple[Item, ...], views: list[View]) -> spark.Log:
 
 
 def test_distributed_log_equals_local_log(items: tuple[Item, ...], views: list[View], parted: spark.Log) -> None:
-    here = LocalLog(columns(best.Log(views, items)).before(hours(NOW)))
-    assert (len(parted), parted.readers, parted.stories) == (len(here), here.readers, here.stories)
-    assert (parted.alpha(), parted.rate()) == (here.alpha(), here.rate())
+    local = LocalLog(columns(best.Log(views, items)).before(hours(NOW)))
+    assert (len(parted), parted.readers, parted.stories) == (len(local), local.readers, local.stories)
+    assert (parted.alpha(), parted.rate()) == (local.alpha(), local.rate())
     for share in (0.0, 0.1, 0.5, 0.7, 0.85, 1.0):
-        assert parted.when(share) == here.when(share)
-    begin, end = here.when(0.6), here.when(0.8)
-    mine, its = parted.moments(begin, end), here.moments(begin, end)
+        assert parted.when(share) == local.when(share)
+    begin, end = local.when(0.6), local.when(0.8)
+    mine, its = parted.moments(begin, end), local.moments(begin, end)
     assert len(mine) == len(its) > 50
     for one, other in zip(mine, its, strict=True):
         assert (one.situation, one.now) == (other.situation, other.now)

@@ -86,14 +86,14 @@ def result_page(url: str, changed: bool = False) -> Page:
 @pytest.mark.parametrize(("changed", "last"), [(False, "check.trusted"), (True, "check.untrusted")])
 def test_engine_trial_checks_its_wrapper_on_several_pages(changed: bool, last: str) -> None:
     known = Sources.model_validate({"engines": [ENGINE], "topics": [{"name": "港口", "engines": ["搜"]}]})
-    asked: list[str] = []
+    requested: list[str] = []
 
     def fetch(url: str) -> Page:
-        asked.append(url)
-        return result_page(url, changed=changed and len(asked) > 2)
+        requested.append(url)
+        return result_page(url, changed=changed and len(requested) > 2)
 
     (trial,) = trials(known.engines[0], known, fetch_once(fetch))
-    assert len(asked) == len(set(asked)) == 4, "two pages of two queries, each fetched once"
+    assert len(requested) == len(set(requested)) == 4, "two pages of two queries, each fetched once"
     (check,) = [note for note in trial.notes if note.code == "check.engine"]
     found = dict(check.params)
     assert (found["pages"], found["agreed"]) == (4, found["results"])
