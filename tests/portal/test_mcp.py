@@ -28,7 +28,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
 
-from newsportal.portal.mcp.tools import KEY, RULE, cleaned
+from newsportal.portal.mcp.tools import KEY, RULE, clean_text
 from newsportal.search import open_index
 from newsportal.services.accounts import RIGHTS, Right, Role, open_accounts
 from newsportal.sources import load
@@ -334,4 +334,4 @@ def test_a_token_that_does_not_count_is_told_at_once(room: Newsroom) -> None:
     ],
 )
 def test_text_of_the_web_is_cleaned(text: str | None, expected: str) -> None:
-    assert cleaned(text) == expected
+    assert clean_text(text) == expected

@@ -138,7 +138,7 @@ def test_a_page_grows_no_older_than_some_seconds(client: httpx.Client, store: As
 
 
 def test_no_more_is_kept_than_fits(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(response_cache, "MOST_BYTES", 100)
+    monkeypatch.setattr(response_cache, "MAX_BYTES", 100)
     of_a_stranger(client, "/latest")
     asked = store.lists
     assert of_a_stranger(client, "/latest").status_code == 200
@@ -147,7 +147,7 @@ def test_no_more_is_kept_than_fits(client: httpx.Client, store: Asked, monkeypat
 
 def test_a_page_that_is_too_large_is_told_all_the_same(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = of_a_stranger(client, "/latest", **{"accept-encoding": "identity"}).text
-    monkeypatch.setattr(response_cache, "LARGEST", 100)
+    monkeypatch.setattr(response_cache, "MAX_RESPONSE", 100)
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
     assert of_a_stranger(client, "/latest", **{"accept-encoding": "identity"}).text == whole
 

@@ -39,7 +39,7 @@ def test_who_waits_hears_what_went_wrong_and_it_is_tried_again() -> None:
 
 
 def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ttl_cache, "MOST_WAITING", 2)
+    monkeypatch.setattr(ttl_cache, "MAX_WAITING", 2)
     may = threading.Event()
     soon: BackgroundCache[bool] = BackgroundCache(TtlCache(60, 10), 0.0)
     asked = [soon.get(name, lambda: may.wait(600)) for name in "abc"]

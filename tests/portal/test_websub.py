@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from newsportal.portal.websub import Subscriber, reachable
+from newsportal.portal.websub import Subscriber, public_url
 from newsportal.sources import Sources, load
 from newsportal.store import open_store
 from newsportal.store.crawl_state import Subscription
@@ -273,4 +273,4 @@ def test_one_feed_that_no_hub_can_be_told_of_ends_no_other_subscription(hub: Hub
     ("url", "expected"), [("https://news.example.org", True), ("http://127.0.0.1:8000", False), ("http://localhost/", False)]
 )
 def test_a_portal_that_no_hub_can_reach_subscribes_to_nothing(tmp_path: Path, url: str, expected: bool) -> None:
-    assert (reachable(sources(tmp_path, url, private="[]")) is not None) is expected
+    assert (public_url(sources(tmp_path, url, private="[]")) is not None) is expected

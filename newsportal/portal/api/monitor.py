@@ -16,10 +16,10 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
-from newsportal.portal.monitor.process_metrics import Machine, machine
+from newsportal.portal.monitor.process_metrics import Machine, measure_machine
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Settle, Way, WorkerRow
-from newsportal.portal.monitor.runs import LATEST
-from newsportal.portal.monitor.system import KEPT, Line, chosen, run_lines
+from newsportal.portal.monitor.runs import RUNS_SEARCHED
+from newsportal.portal.monitor.system import MAX_LINES, Line, find_lines, run_lines
 from newsportal.services.daily import DailySums, Kind, Sum
 from newsportal.services.discovery.suggestions import Suggestion
 
@@ -131,11 +131,11 @@ def log(
     id: str,
     level: Annotated[Level | None, Query(description="At least of this level.")] = None,
     words: Annotated[str | None, Query(max_length=100)] = None,
-    limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
+    limit: Annotated[int, Query(ge=1, le=MAX_LINES)] = 200,
 ) -> list[Line]:
     """Without passwords, tokens and keys. The log of a crawl on another machine is there only."""
     lines = or_404(run_lines(portal, _run(portal, id)), "no-log", "This run has no log here, or none any more.")
-    return chosen(lines, level, words, limit)
+    return find_lines(lines, level, words, limit)
 
 
 @router.get("/suggestions", summary="Sites that could become sources")
@@ -169,12 +169,12 @@ def failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge
 
 @router.get("/monitor/machine", summary="Memory, disk and files", response_model=MachineOut)
 def of_machine(portal: ThisPortal) -> Machine:
-    return machine(portal.config)
+    return measure_machine(portal.config)
 
 
 @router.get("/monitor/going", summary="Crawls at work, with their rates")
 def at_work(portal: ThisPortal) -> list[RunningCrawl]:
-    return running_crawls(portal.store.runs(LATEST), portal.now())
+    return running_crawls(portal.store.runs(RUNS_SEARCHED), portal.now())
 
 
 @router.get(

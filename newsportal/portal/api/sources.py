@@ -20,7 +20,7 @@ from newsportal.portal.desk.source_trials import begin_look, end_look, is_crawli
 from newsportal.portal.desk.sources import SORTS, Filter, Sort, source_urls
 from newsportal.portal.desk.sources_yaml import config_of, path_of, restore_version, source_entry
 from newsportal.portal.desk.trial_runner import Look, TooMany
-from newsportal.portal.request_body import Refused, streamed
+from newsportal.portal.request_body import Refused, read_stream
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
 from newsportal.services.trying.proposing import MAX_ADDRESSES, Choice, Family, look_at_addresses, planned
@@ -316,7 +316,7 @@ async def opml(
 ) -> BroughtFeeds:
     """The body is the file, as `text/x-opml` or `application/xml`. Existing feeds are not changed."""
     try:
-        body = await streamed(request, MAX_BYTES)
+        body = await read_stream(request, MAX_BYTES)
     except (ClientDisconnect, Refused) as error:
         raise ApiError(413, "too-large", "It is too large, or broke off.") from error
     if body is None:
