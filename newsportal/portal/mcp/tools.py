@@ -31,8 +31,8 @@ MAX_ITEMS: Final = 20
 MAX_TEXT: Final = 3_000  # characters of a text per call
 VERSIONS: Final = 20
 
-Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="Items of a page.")]
-Cursor = Annotated[str | None, Field(description="`next` of the page before.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="Items per page.")]
+Cursor = Annotated[str | None, Field(description="`next` of the previous page.")]
 Id = Annotated[str, Field(min_length=1, max_length=40, pattern="^[0-9A-Za-z_-]+$")]
 Name = Annotated[str | None, Field(max_length=300)]
 
@@ -130,8 +130,8 @@ async def latest(
 
 
 async def story(
-    id: Annotated[Id, Field(description="Of a story or of an article in it.")],
-    offset: Annotated[int, Field(ge=0, description="`next_offset` of the part before.")] = 0,
+    id: Annotated[Id, Field(description="Id of a story or of an article in it.")],
+    offset: Annotated[int, Field(ge=0, description="`next_offset` of the previous part.")] = 0,
 ) -> dict[str, Any]:
     """Read a story, a forum thread or a photo story: its text in parts, and the versions other sites published."""
     found = await call("GET", "stories", id)
@@ -220,10 +220,10 @@ async def add_source(
 
 async def add_topic(
     name: Annotated[str, Field(min_length=1, max_length=100)],
-    any: Annotated[Words, Field(description="Words of which one must occur; none: the topic's name.")] = [],  # noqa: B006 - never changed
+    any: Annotated[Words, Field(description="Words of which one must occur; default: the topic's name.")] = [],  # noqa: B006 - never changed
     must: Annotated[Words, Field(description="Words that must all occur.")] = [],  # noqa: B006
     never: Annotated[Words, Field(description="Words that must not occur.")] = [],  # noqa: B006
-    engines: Annotated[Words, Field(description="Search engines that are asked for it, such as baidu_news.")] = [],  # noqa: B006
+    engines: Annotated[Words, Field(description="Search engines to query, such as baidu_news.")] = [],  # noqa: B006
     preview: Preview = True,
 ) -> dict[str, Any]:
     """Add a topic, or change one of this name. With `preview` only the stored stories of 30 days that its words find are shown."""

@@ -67,7 +67,7 @@ class RunningCrawl:
     spiders: tuple[str, ...]
     started: datetime
     fetched: int
-    a_minute: float = field(metadata={"description": "Pages fetched a minute, since it began."})
+    a_minute: float = field(metadata={"description": "Pages fetched per minute since it began."})
     stored: int
     failed: int
 

@@ -20,7 +20,7 @@ class WorkerRow:
     name: str
     queue: str
     since: datetime
-    beat: datetime = field(metadata={"description": "Its last sign of life."})
+    beat: datetime = field(metadata={"description": "Time of its last heartbeat."})
     leased: int
     hosts: int
     doing: str
@@ -44,7 +44,7 @@ class HostRow:
     queue: str
     waiting: int
     holder: str | None
-    free_in: float = field(metadata={"description": "Seconds until it may be asked."})
+    free_in: float = field(metadata={"description": "Seconds until it may be fetched from."})
 
 
 @dataclass(frozen=True, slots=True)
