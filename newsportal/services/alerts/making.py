@@ -1,5 +1,5 @@
-"""An alert of what somebody filled in: the form of the portal, the API and the command line share it. And alerts that come at hours, in one
-message each: the briefing, of what came since the hour before; what rises, and did not then."""
+"""Create alerts from a form, shared by portal, API and command line; and the messages of scheduled alerts: the briefing of what arrived
+since the last hour, and newly rising words and events."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from newsportal.text import clean, fold_characters
 
 MAX_NAME: Final = 100
 MAX_SEARCH: Final = 500
-MOST_OF_ONE: Final = 50  # alerts of one person: each is a search every few seconds
+MOST_OF_ONE: Final = 50  # alerts per person: each is a search every few seconds
 HOURS: Final = re.compile(r"[\s,，、;；]+")
 LANGUAGES: Final = ("zh", "en")
 
 
 class BadFields(NewsportalError):
-    """Raised for an alert that cannot be: ``faults`` field → why."""
+    """Raised for an invalid alert. ``faults``: field → reason."""
 
     def __init__(self, faults: Mapping[str, Message]) -> None:
         super().__init__("; ".join(f"{name}: {why}" for name, why in faults.items()))
@@ -40,8 +40,8 @@ class BadFields(NewsportalError):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Who asks, what he may, which topics there are, whether mail can be sent; ``after``: the store's last change; ``most``
-    messages an hour; ``others``: how many alerts he has."""
+    """The person creating an alert with rights, existing topics, and whether mail can be sent; ``after``: the store's last change;
+    ``most``: maximum of ``per_hour``; ``others``: number of alerts of the person."""
 
     person: Person
     rights: Collection[str]
@@ -54,9 +54,12 @@ class Terms:
 
 
 def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
-    """``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising`` (its topic, or nothing), ``channel``, its
-    fields, ``when`` (``once`` or ``digest``; these two are always the latter), ``hours``, ``quiet_from``, ``quiet_to``, ``per_hour``,
-    ``language``. A secret that is left open stays as it was. Raises ``BadFields``."""
+    """Return the alert of a filled-in form.
+
+    ``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising`` (its topic, or empty), ``channel``, its
+    fields, ``when`` (``once`` or ``digest``; always ``digest`` for scheduled alerts), ``hours``, ``quiet_from``, ``quiet_to``,
+    ``per_hour``, ``language``. An empty secret keeps its value. Raises ``BadFields``.
+    """
     faults: dict[str, Message] = {}
     about, of = _about(form, terms, faults)
     channel, fields = _channel(form, terms, before, faults)
@@ -73,13 +76,13 @@ def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None)
         made, name=name, about=about, of=of, channel=channel, fields=fields, digest=digest, quiet=quiet, per_hour=per_hour,
         language=language if language in LANGUAGES else "zh",
     )  # fmt: skip
-    if before is not None and (before.about, before.of) != (about, of):  # it tells of other things from now on
+    if before is not None and (before.about, before.of) != (about, of):  # a new subject: earlier stories do not count
         found = replace(found, created=terms.now, after=terms.after)
     return found
 
 
 def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
-    """The alert as it tells of what comes from now on. Raises ``BadFields`` where its receiver is missing or not valid any more."""
+    """Return the alert enabled for stories from now on. Raises ``BadFields`` if its channel is missing or its fields are invalid."""
     service = SERVICES.get(alert.channel)
     if service is None:
         raise BadFields({"channel": Message("alert.no-channel")})
@@ -164,12 +167,12 @@ def _number(value: str, least: int, most: int, name: str, faults: dict[str, Mess
     return least
 
 
-Span = tuple[datetime, datetime]  # between two hours of an alert; at the second one its message is due
-COMPARED: Final = 200  # entries of a board of each kind: what has lost its place on the first page of one has not ceased to rise
+Span = tuple[datetime, datetime]  # from one hour of an alert to the next, when its message is due
+COMPARED: Final = 200  # entries of each kind on a board: a word that dropped from the first page may still be rising
 
 
 def spans(alert: Alert, now: datetime, zone: tzinfo, days: int = 1) -> list[Span]:
-    """Those that ended in the last days, the earliest first. Hours are those of the clocks of ``zone``."""
+    """Return the spans that ended in the last days, earliest first. Hours are local to ``zone``."""
     today = now.astimezone(zone).replace(minute=0, second=0, microsecond=0, fold=0)
     dates = (today + timedelta(days=day) for day in range(-days - 1, 1))
     hours = [date.replace(hour=hour).astimezone(UTC) for date in dates for hour in sorted(alert.digest)]
@@ -177,7 +180,7 @@ def spans(alert: Alert, now: datetime, zone: tzinfo, days: int = 1) -> list[Span
 
 
 def scheduled_messages(alerts: Iterable[Alert], now: datetime, zone: tzinfo) -> list[StoredMessage]:
-    """The last message of each of these alerts, to be kept where it is not yet. What was missed before it is not made up for."""
+    """Return the latest message of each scheduled alert, to be stored if new. Earlier ones that were missed are not made up."""
     return [
         StoredMessage(
             alert.id, f"{alert.about}:{since.isoformat()}/{until.isoformat()}", "",
@@ -195,7 +198,7 @@ def span_of(message: StoredMessage) -> Span:
 
 
 Replay = Callable[[Store, Sequence[datetime], str | None], Iterable[RisingBoard]]
-"""Makes the boards of a topic at these moments, the earliest first."""
+"""Return the boards of a topic at these times, earliest first."""
 
 
 def replayed(store: Store, moments: Sequence[datetime], topic: str | None) -> Iterator[RisingBoard]:
@@ -203,7 +206,7 @@ def replayed(store: Store, moments: Sequence[datetime], topic: str | None) -> It
 
 
 def replayed_once() -> Replay:
-    """As :func:`replayed`, and each board is worked out once: alerts of many people come at the same hours."""
+    """Return :func:`replayed` with a cache: alerts of many people have the same hours."""
     known: dict[tuple[str | None, datetime], RisingBoard] = {}
 
     def replay(store: Store, moments: Sequence[datetime], topic: str | None) -> list[RisingBoard]:
@@ -215,7 +218,7 @@ def replayed_once() -> Replay:
 
 
 def briefing_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None, _: Replay) -> Iterator[list[Item]]:
-    """The events of each briefing with their sentences, each below the address of its article; none where nothing happened."""
+    """Yield the events of each briefing as items with their sentences and URLs; an empty list if there are none."""
     for span in spans:
         yield [_brief_item(event, url) for event in compile_briefing(store, *span, topic=alert.of or None).events]
 
@@ -230,7 +233,7 @@ def _brief_item(event: BriefEvent, url: str | None) -> Item:
 
 
 def rising_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None, replay: Replay) -> Iterator[list[Item]]:
-    """What rises at the end of each span and did not at its beginning; spans follow each other. A word whose event rises is left out."""
+    """Yield the newly rising entries at the end of each span; spans are consecutive. A word whose event is rising is left out."""
     if not spans:
         return
     boards = replay(store, [spans[0][0], *(until for _, until in spans)], alert.of or None)
@@ -258,4 +261,4 @@ ITEMS: Final[Mapping[str, Callable[[Store, Alert, Sequence[Span], str | None, Re
     "briefing": briefing_items,
     "rising": rising_items,
 }
-"""What is told at the end of each of these spans, the earliest first."""
+"""Functions that yield the items at the end of each span, earliest first."""

@@ -1,5 +1,5 @@
-"""The form of an article in files, as ``docs/article.schema.json`` describes it: what is stored, as JSON values; what was not found is left
-out. A forum's thread has its posts, a photo story all its pictures and whether it is complete."""
+"""Articles as JSON values, as described by ``docs/article.schema.json``: the stored fields without missing values. A forum thread has its
+posts, a photo story all its pictures and whether it is complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from newsportal.items import PAGE_TEXTS, Article, Gallery, Image, Link, Post, Th
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 from newsportal.store.store import Store
 
-UNNAMED: Final = "import:files"  # the source of articles that name none
+UNNAMED: Final = "import:files"  # the source of articles without one
 
 TEXTS: Final = (
     "id", "story", "identity", "url", "title", "text", "html", "summary", *PAGE_TEXTS, "site", "source", "category", "category_by",
@@ -27,9 +27,9 @@ NUMBERS: Final = ("category_score", "fold_score")
 LISTS: Final = ("topics", "keywords")
 NEEDED: Final = ("url", "title", "text")
 DESK_ALONE: Final = ("story_id", "corrected_by", "hidden", "hidden_by", "hidden_reason")
-"""Who corrected and who hid an article, and why, stays here. What is hidden is not exported."""
+"""Who corrected or hid an article, and why, is not exported, nor are hidden articles."""
 
-LARGEST: Final = 2**31 - 1  # of a whole number: what a column of integers takes in every database
+LARGEST: Final = 2**31 - 1  # maximum integer: the range of an integer column in every database
 
 
 def plain(article: StoredArticle) -> dict[str, Any]:
@@ -39,13 +39,13 @@ def plain(article: StoredArticle) -> dict[str, Any]:
 
 
 def bare(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as JSON writes them, without what was not found."""
+    """Return values as written in JSON, without missing ones."""
     found = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in values.items() if value is not None}
     return found | {"images": [{key: value for key, value in image.items() if value is not None} for image in values["images"]]}
 
 
 def whole(article: StoredArticle, store: Store) -> dict[str, Any]:
-    """An article with what only threads and photo stories have."""
+    """Return an article with the additional fields of threads and photo stories."""
     values = plain(article)
     if is_thread(article.source) and (thread := store.threads.thread(article.id)) is not None:
         values |= {"board": thread.board} if thread.board else {}
@@ -59,15 +59,15 @@ def whole(article: StoredArticle, store: Store) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What a row of a file is: an article, a thread or a photo story, and when it was first seen. Neither that nor when its page was read
-    is later than now: a page that is read tomorrow is newer."""
+    """An imported row: an article, a thread or a photo story, and when it was first seen. This time and that of fetching are limited to
+    now: a page fetched later must be newer."""
 
     item: Article | Thread | Gallery
     first_seen: datetime
 
 
 def incoming(row: Any, now: datetime) -> Incoming:
-    """The item of a row. Raises ``ValueError`` that says what is wrong with it."""
+    """Return the item of a row. Raises ``ValueError`` with what is wrong."""
     if not isinstance(row, dict):
         raise ValueError('no object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
     there = {name: value for name, value in row.items() if value is not None}
@@ -83,7 +83,7 @@ def incoming(row: Any, now: datetime) -> Incoming:
     found |= {"posts": tuple(_each(there, "posts", _post)), "missing": tuple(_each(there, "missing", _whole))}
     values = found | ({"complete": bool(there["complete"])} if "complete" in there else {})
     url = values["url"]
-    if "html" in values:  # somebody else's program may have written it: it goes to readers as it is stored
+    if "html" in values:  # it may come from another program, and is served to readers as stored
         values["html"] = sanitise(values["html"], url)
     kept = (
         "title", "text", "html", "published", *PAGE_TEXTS, "site", "images", "category", "category_by",
@@ -126,7 +126,7 @@ def _each(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> l
 
 
 def _on_the_web(url: str) -> bool:
-    """Whether a reader may follow it, or it names a mail. A ``javascript:`` address would become a link in the pages of articles."""
+    """Return whether the URL is http(s) or names a mail: a ``javascript:`` URL would become a link on the article's page."""
     try:
         parts = urlsplit(url)
         return parts.scheme == "mid" or (parts.scheme in ("https", "http") and bool(parts.hostname))
@@ -135,7 +135,7 @@ def _on_the_web(url: str) -> bool:
 
 
 def _number(name: str, value: Any) -> float:
-    """A number that JSON can say: neither infinite nor beyond what a float holds."""
+    """Return a finite number, as JSON requires."""
     try:
         number = float(value)
     except OverflowError as error:
@@ -159,7 +159,7 @@ def _text(value: Any) -> str:
 
 
 def _moment(name: str, value: Any) -> datetime:
-    """ISO 8601; without a zone it is UTC."""
+    """Parse ISO 8601; without a zone it is UTC."""
     if isinstance(value, datetime):
         moment = value
     else:
@@ -202,7 +202,7 @@ def _post(value: Any) -> Post:
 
 
 def _gallery(article: Article, values: Mapping[str, Any]) -> Gallery:
-    """Its own text are the lines that are no captions."""
+    """Return the photo story. Its own text is the lines that are not captions."""
     captions = {line.strip() for image in article.images for line in (image.caption or "").splitlines()}
     own = "\n".join(line for line in (article.text or "").splitlines() if line not in captions)
     shared = (

@@ -1,8 +1,8 @@
-"""Somebody else's table as a target (paper B, section 1.6: into the database of the news site itself).
+"""A table of another database as a target (paper B, section 1.6: the database of the news site itself).
 
-Every statement is SQLAlchemy's, on columns that were read from the database, with bound values: nothing of an article becomes SQL. The row
-and the mark of it (:class:`Mark`) are written in one transaction, and writers take turns (``store.dialects.writing``), so that a look and
-the write after it are one. Without marks the key's column tells whether the row is there.
+Every statement is built by SQLAlchemy from reflected columns with bound values: no data of an article becomes SQL. The row and its mark
+(:class:`Mark`) are written in one transaction, and writers are serialised (``store.dialects.writing``), so that a check and the following
+write are atomic. Without marks the key column shows whether the row exists.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAME: Final = "newsportal_published"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """``place``: the row's key, as JSON; empty for a row that was deleted. ``digest`` is empty for one that was taken back."""
+    """Record of a written row. ``place``: its key as JSON; empty if it was deleted. ``digest``: empty if it was withdrawn."""
 
     place: str
     revision: int
@@ -64,9 +64,9 @@ def marks_table(schema: str | None) -> sa.Table:
 
 
 GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
-REFUSED_STATES: Final = ("P0001", "44000")  # PostgreSQL: RAISE in a trigger of theirs; a row outside the view it is written through
+REFUSED_STATES: Final = ("P0001", "44000")  # PostgreSQL: RAISE in a trigger; a row outside the view through which it is written
 REFUSED_NUMBERS: Final = (1644, 1369, 3819)
-"""MariaDB and MySQL: ``SIGNAL`` in a trigger of theirs; a row outside its view; a CHECK. Their driver calls all of them operational."""
+"""MariaDB and MySQL: ``SIGNAL`` in a trigger; a row outside its view; a CHECK. Their driver reports all as operational errors."""
 
 
 class TableTarget:
@@ -116,7 +116,7 @@ class TableTarget:
                 connection.execute(self._removing(table, where))
             stays = where is not None and self._target.unpublish != "delete"
             left = Mark(_place_json(where) if stays else "", mark.revision if mark else 0, "", entry.fence)
-            self._note(connection, entry, left, new=mark is None)  # stays, else a process that was overtaken would write the row again
+            self._note(connection, entry, left, new=mark is None)  # kept, else a process with an expired lease would write the row again
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         table = self._reflected()
@@ -144,7 +144,7 @@ class TableTarget:
         return self._engine
 
     def _reflected(self) -> sa.Table:
-        """Their table as it is, checked once. Raises ``TargetUnfit`` with all that is wrong."""
+        """Return the reflected table, checked once. Raises ``TargetUnfit`` with all mistakes."""
         if self._table is not None:
             return self._table
         schema, name = _split(self._target.table or "")
@@ -173,7 +173,7 @@ class TableTarget:
             yield connection
 
     def _make_marks(self, connection: sa.Connection) -> None:
-        """The table of marks, once. It is looked for while nobody else writes, so it is made by one process alone."""
+        """Create the table of marks, once. The check runs while no other process writes, so that only one creates it."""
         if self._marks is None or self._marked:
             return
         if not sa.inspect(connection).has_table(NAME, schema=self._marks.schema):
@@ -208,7 +208,7 @@ class TableTarget:
         return None if found is None else build(Mark, found)
 
     def _current(self, connection: sa.Connection, entry: Entry) -> Mark | None:
-        """Raises ``Overtaken``, before anything is changed."""
+        """Return the mark. Raises ``Overtaken`` before anything is changed."""
         mark = self._mark(connection, entry)
         if mark is not None and mark.fence > entry.fence:
             raise Overtaken()
@@ -226,7 +226,7 @@ class TableTarget:
     def _where(
         self, connection: sa.Connection, table: sa.Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
     ) -> dict[str, Any] | None:
-        """The key of the article's row, if the row is there: by its mark, by what the outbox knows, by the key's column."""
+        """Return the key of the article's row if it exists, trying the mark, the outbox entry and the key column."""
         ways = [json.loads(told) for told in (mark.place if mark else None, entry.place) if told]
         if article is not None and self._target.key is not None:
             ways.append({self._target.key: self._row(article, table)[self._target.key]})
@@ -261,7 +261,7 @@ def _place_json(where: Mapping[str, Any] | None) -> str:
 
 
 def _with_inline_keys(table: sa.Table, connection: sa.Connection) -> None:
-    """SQLite: what ``UNIQUE`` within a column's definition says. SQLAlchemy reads the definition, and not those with a length or CHECK."""
+    """Add SQLite's inline ``UNIQUE`` constraints: SQLAlchemy parses the definition, but misses columns with a length or CHECK."""
     if connection.dialect.name != "sqlite":
         return
     indexes: list[ReflectedIndex] = sa.inspect(connection).get_indexes(table.name, schema=table.schema, include_auto_indexes=True)
@@ -281,7 +281,7 @@ def _ours(error: StoreError) -> str:
 
 
 def is_refusal(error: StoreError) -> bool:
-    """Whether the database answered that it does not take this row: it takes others, and this one as little tomorrow."""
+    """Return whether the database rejects this particular row permanently."""
     cause = error.__cause__
     if isinstance(cause, sa.exc.DataError | sa.exc.IntegrityError):
         return True

@@ -1,7 +1,7 @@
-"""A webhook as a target: somebody's address is told of each article, signed, once more after a failure, through the egress guard.
+"""A webhook as a target: each article is posted to a URL, signed, with retries, through the egress guard.
 
-The signature is that of Stripe's and many others' webhooks: ``t=SECONDS,v1=HEX``, where HEX is HMAC-SHA256 over ``SECONDS.BODY`` with the
-common secret. Delivery is at least once; the receiver knows a repeated message by its ``idempotency-key``.
+The signature is that of Stripe and others: ``t=SECONDS,v1=HEX``, where HEX is HMAC-SHA256 over ``SECONDS.BODY`` with the shared secret.
+Delivery is at least once; the receiver detects repeated messages by their ``idempotency-key``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from newsportal.store.columns import storable
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
-FORM: Final = 1  # the version of the message's form
+FORM: Final = 1  # version of the message's format
 SIGNATURE: Final = "x-newsportal-signature"
 MAX_ANSWER: Final = 64 * 1024
 TIMEOUT: Final = 20.0  # seconds for a message and its answer
@@ -36,22 +36,23 @@ SHUT: Final = {
     404: "there is nothing at this address: mend publish.to",
     405: "it takes no POST at this address: mend publish.to",
 }
-"""Answers that every other message would get as well, and the remedy of each."""
+"""Statuses that every other message would get as well, with their remedies."""
 
-LATER: Final = frozenset((408, 409, 423, 425, 429))  # of the refusals those that may pass (RFC 9110, 6585, 8470)
+LATER: Final = frozenset((408, 409, 423, 425, 429))  # temporary refusals (RFC 9110, 6585, 8470)
 MAX_PLACE: Final = 200
-PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of FetchFailed for which every other message would fail as well
+PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of FetchFailed that affect every other message as well
 
 
 class WebhookTarget:
-    """See :class:`~newsportal.services.publishing.base.Target`. A place is the ``id`` that the receiver answers, else its ``Location``."""
+    """See :class:`~newsportal.services.publishing.base.Target`. A ``place`` is the ``id`` in the receiver's answer, else its
+    ``Location``."""
 
     def __init__(self, target: Target, zone: tzinfo, policy: egress.Policy, agent: str) -> None:
         self._target, self._zone, self._policy, self._agent = target, zone, policy, agent
         self._resolved = False
 
     def check(self) -> Sequence[str]:
-        """Its name is looked up once; nothing is sent."""
+        """Resolve the host once; nothing is sent."""
         try:
             url = urlsplit(egress.check_url(self._target.to, self._policy))
             if not self._resolved:
@@ -83,7 +84,7 @@ class WebhookTarget:
         return (Step(f"POST {mask(self._target.to)}", self._message(None if gone else article, entry)),)
 
     def close(self) -> None:
-        """Nothing is open between two messages."""
+        """Do nothing: no connection is kept."""
 
     def _message(self, article: StoredArticle | None, entry: Entry) -> dict[str, Any]:
         event = "withdrawn" if article is None else "revised" if entry.published else "published"
@@ -93,7 +94,7 @@ class WebhookTarget:
         return told if article is None else told | {"article": fields.plain(article, self._zone)}
 
     def _key(self, article: StoredArticle | None, entry: Entry) -> str:
-        """The same for the same message, sent again; another for a state that comes back after it was another one meanwhile."""
+        """Return the key of a message: the same when it is resent, different for a state that recurs after another one."""
         what = "withdrawn" if article is None else self.digest(article)
         return digest_of([entry.target, entry.article_id, what, entry.asked])
 
@@ -136,7 +137,7 @@ class WebhookTarget:
 
 
 def _masked_error(error: EgressDenied | FetchFailed) -> str:
-    """``error`` without what its address keeps secret: it is shown in the portal."""
+    """Return ``error`` without the secrets in its URL: it is shown in the portal."""
     return str(error).replace(error.url, mask(error.url))
 
 
