@@ -59,21 +59,21 @@ def refusal(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, see
 
 
 def _held_out_scores(
-    vectors: Sparse, truth: Truth, asked: NDArray[np.bool_], kept: NDArray[np.bool_], mix: Mix, seed: int
+    vectors: Sparse, truth: Truth, scored: NDArray[np.bool_], kept: NDArray[np.bool_], mix: Mix, seed: int
 ) -> tuple[Matrix, Matrix, Matrix]:  # fmt: skip
     """Return the best scores of the correct answers, of all texts whose label is ``kept``, and of the foreign texts."""
     none = np.zeros(0)
-    learnt, own = ~asked & truth[:, kept].any(axis=1), truth[asked][:, kept]
-    if kept.sum() < 2 or not truth[learnt][:, kept].any(axis=0).all() or not asked.any():
+    learnt, own = ~scored & truth[:, kept].any(axis=1), truth[scored][:, kept]
+    if kept.sum() < 2 or not truth[learnt][:, kept].any(axis=0).all() or not scored.any():
         return none, none, none
     seen = np.bincount(vectors[learnt].indices, minlength=vectors.shape[1]) > 1
-    scores = fit(_only(vectors[learnt], seen), truth[learnt][:, kept], mix, seed).scores(_only(vectors[asked], seen))
+    scores = fit(_restricted(vectors[learnt], seen), truth[learnt][:, kept], mix, seed).scores(_restricted(vectors[scored], seen))
     best, has = scores.max(axis=1), own.any(axis=1)
     right = own[np.arange(len(own)), scores.argmax(axis=1)]
     return best[right], best[has], best[~has]
 
 
-def _only(vectors: Sparse, seen: NDArray[np.bool_]) -> Sparse:
+def _restricted(vectors: Sparse, seen: NDArray[np.bool_]) -> Sparse:
     """Restrict ``vectors`` to the features in ``seen`` and normalise them to length 1."""
     from scipy.sparse import diags
 

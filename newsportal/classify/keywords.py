@@ -101,12 +101,12 @@ class Keyword(NamedTuple):
 
 def keywords(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
     """Return the keywords of an article, largest weight first; empty if there are none."""
-    return _ranked(title, text, limit, _phrases)
+    return _ranked(title, text, limit, _phrase_weights)
 
 
 def terms(title: str, text: str, limit: int) -> tuple[Keyword, ...]:
     """Return the words with the largest weight for comparing articles; Chinese as segmented."""
-    return _ranked(title, text, limit, _words)
+    return _ranked(title, text, limit, _word_weights)
 
 
 def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, str], dict[str, float]]) -> tuple[Keyword, ...]:
@@ -115,12 +115,12 @@ def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, s
     sample = both[:SAMPLE]
     chinese = len(CJK.findall(sample)) >= CHINESE_FROM * len(sample)
     plain = fold_characters(both)
-    weights = chinese_weights(plain[: len(title)], plain) if chinese else _latin(title, both)
+    weights = chinese_weights(plain[: len(title)], plain) if chinese else _latin_weights(title, both)
     ranked = sorted(weights.items(), key=itemgetter(1), reverse=True)[:limit]  # ties keep the order of the text
     return tuple(Keyword(_as_written(word, both, plain), weight) for word, weight in ranked if weight > 0.0)
 
 
-def _phrases(title: str, both: str) -> dict[str, float]:
+def _phrase_weights(title: str, both: str) -> dict[str, float]:
     """Return the weights of words and new words; ``both`` is title and body, folded."""
     cut, known, kind_of = cutter().cut, _table().get, word_kinds().get
     words = list(cut(both))
@@ -145,7 +145,7 @@ def _phrases(title: str, both: str) -> dict[str, float]:
     return weights
 
 
-def _words(title: str, both: str) -> dict[str, float]:
+def _word_weights(title: str, both: str) -> dict[str, float]:
     """Return the weights of the words; ``both`` is title and body, folded."""
     words = list(cutter().cut(both))
     counts = Counter(words)
@@ -154,7 +154,7 @@ def _words(title: str, both: str) -> dict[str, float]:
     valued = ((word, _unknown(word, usual) if (value := known(word)) is None else value) for word in counts)
     values = {word: value for word, value in valued if value > 0.0}
     often = {word: float(counts[word]) for word in values}
-    for (left, right), times in _broken(words, counts, values).items():
+    for (left, right), times in _bound_pairs(words, counts, values).items():
         joined = left + right
         often[joined] = max(often.get(joined, 0.0), times)
         values[joined] = (max(values.get(left, 0.0), values.get(right, 0.0)) or usual * UNKNOWN) * (1.0 + LONGER)
@@ -164,7 +164,7 @@ def _words(title: str, both: str) -> dict[str, float]:
     return {word: (times + (TITLE if word in title else 0.0)) * values[word] for word, times in often.items() if times > 0.0}
 
 
-def _broken(words: Sequence[str], counts: Mapping[str, int], values: Mapping[str, float]) -> dict[tuple[str, str], int]:
+def _bound_pairs(words: Sequence[str], counts: Mapping[str, int], values: Mapping[str, float]) -> dict[tuple[str, str], int]:
     """Return the counts of neighbours that nearly always occur together, at least one of which is a single character."""
     single = {word for word, times in counts.items() if times > 1 and len(word) == 1 and word not in NOT_SINGLE and CJK.match(word)}
     pairs = Counter(pair for pair in pairwise(words) if pair[0] in single or pair[1] in single)
@@ -213,7 +213,7 @@ def is_name(word: str) -> bool:
     return word_kinds().get(fold_characters(word)) in (None, NAME_KIND)
 
 
-def _latin(title: str, both: str) -> dict[str, float]:
+def _latin_weights(title: str, both: str) -> dict[str, float]:
     """Return the weights of words and names in alphabetic scripts by frequency and title; there is no idf table for them."""
     words = [word for word in LATIN.findall(both) if word.lower() not in ENGLISH and len(word) >= (2 if word[0].isupper() else MIN_LATIN)]
     often = Counter(word.lower() for word in words)

@@ -86,7 +86,7 @@ class Lexicon:
         return Facts(NAME)
 
     def classify(self, title: str, text: str) -> Answer:
-        sums = self._sums(self._weighed(title, text))
+        sums = self._category_sums(self._word_weights(title, text))
         if not sums:
             return NONE
         ranked = sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -100,8 +100,8 @@ class Lexicon:
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """Return the words in favour of ``label``. No word counts against a category except by supporting another."""
-        weighed = self._weighed(title, text)
-        sums = self._sums(weighed)
+        weighed = self._word_weights(title, text)
+        sums = self._category_sums(weighed)
         if not sums or (label is not None and label not in self.labels):
             return ()
         number = self.labels.index(label) if label is not None else max(sums, key=lambda one: sums[one])
@@ -136,16 +136,16 @@ class Lexicon:
         """Return the packaged categories: a lexicon learns nothing from examples. For the interface of :class:`Trainable`."""
         return cls(packaged())
 
-    def _weighed(self, title: str, text: str) -> dict[str, float]:
+    def _word_weights(self, title: str, text: str) -> dict[str, float]:
         """Return the words found and their weights by position."""
-        in_title = self._found(fold_characters(title))
-        in_text = self._found(fold_characters(text[:LOOKED_AT]))
+        in_title = self._count_words(fold_characters(title))
+        in_text = self._count_words(fold_characters(text[:LOOKED_AT]))
         weighed = {word: 1.0 + math.log(count) for word, count in in_text.items()}
         for word in in_title:
             weighed[word] = weighed.get(word, 0.0) + TITLE
         return weighed
 
-    def _found(self, text: str) -> Counter[str]:
+    def _count_words(self, text: str) -> Counter[str]:
         """Count the words of the lexicon in a folded text. Of overlapping words the first counts, and the longest at its position."""
         starts, found, end = self._starts, Counter[str](), 0
         for place in [place for place, pair in enumerate(map(add, text, text[1:])) if pair in starts]:
@@ -167,7 +167,7 @@ class Lexicon:
             place += 1
         return found
 
-    def _sums(self, weighed: Mapping[str, float]) -> dict[int, float]:
+    def _category_sums(self, weighed: Mapping[str, float]) -> dict[int, float]:
         sums: dict[int, float] = defaultdict(float)
         for word, times in weighed.items():
             for number, value in self._values[word].items():

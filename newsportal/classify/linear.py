@@ -57,7 +57,7 @@ class Linear:
         learnt = learn(examples, labels, several=several, progress=progress, seed=seed)
         documents = Counter(label for example in examples for label in example.labels)
         facts = Facts("linear", dict(sorted(documents.items())), learnt.figures, trained, several, learnt.warnings)
-        known, weights = _bounded(learnt.vocabulary, learnt.planes.weights.astype(np.float16))
+        known, weights = _limited(learnt.vocabulary, learnt.planes.weights.astype(np.float16))
         return cls(
             labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves, learnt.short,
             learnt.brief,
@@ -124,12 +124,12 @@ class Linear:
             codes, idf, weights, bias, curves, scale = (arrays[name] for name in ("codes", "idf", "weights", "bias", "curves", "scale"))
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError("the model is damaged: a part of it is missing") from error
-        told = Facts.from_json(facts)
+        metadata = Facts.from_json(facts)
         if scale.shape == (3,) and scale.dtype.kind == "f":  # a model saved without a level for headlines
             scale = np.concatenate((scale, (NO_LEVEL.features, NO_LEVEL.factor, NO_LEVEL.least)))
         shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
         size, number = codes.size, len(labels)
-        right = ((size,), (size,), (size, number), (number,), (number if told.several else 0, 3), (6,))
+        right = ((size,), (size,), (size, number), (number,), (number if metadata.several else 0, 3), (6,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != right or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
             raise ModelError("the model is damaged: its parts do not fit together")
@@ -138,10 +138,10 @@ class Linear:
         if not all((np.abs(array) <= HUGE).all() for array in finite) or not least <= HUGE or not brief[1] > 0:
             raise ModelError("the model is damaged: it holds numbers that are none, or too large")
         known = Vocabulary(codes, idf.astype(np.float32))
-        return cls(labels, told, known, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
+        return cls(labels, metadata, known, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
 
 
-def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:
+def _limited(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:
     """Limit a model to ``LARGEST`` bytes by keeping the features with the largest spread of weights, times idf."""
     most = LARGEST // (2 * weights.shape[1] + 8)
     if len(known.codes) <= most:
@@ -151,7 +151,7 @@ def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabular
     return Vocabulary(known.codes[kept], known.weights[kept]), weights[kept]
 
 
-NOTHING: Final = 1e-9  # rounding error of the sums: a word that weighs less has no feature
+ROUNDING_ERROR: Final = 1e-9  # rounding error of the sums: a word that weighs less has no feature
 
 
 def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
@@ -166,15 +166,15 @@ def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tup
     each = added / np.maximum(often, 1)
     totals: dict[str, float] = {}
     for text, one, (at, known) in zip(texts, found, places, strict=True):
-        before = _before(each[at[known]], one.starts[known], one.ends[known], min(len(text), LONGEST))
-        for word, start, end in _cut(text[:LONGEST]):
+        before = _cumulative(each[at[known]], one.starts[known], one.ends[known], min(len(text), LONGEST))
+        for word, start, end in _segments(text[:LONGEST]):
             totals[word] = totals.get(word, 0.0) + before[end] - before[start]
     ranked = sorted(totals.items(), key=lambda item: (-abs(item[1]), item[0]))
-    reasons = (Reason(word, weight) for word, weight in ranked if abs(weight) > NOTHING and WORD.search(word))
+    reasons = (Reason(word, weight) for word, weight in ranked if abs(weight) > ROUNDING_ERROR and WORD.search(word))
     return tuple(islice(reasons, limit))
 
 
-def _before(added: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[np.intp], length: int) -> list[float]:
+def _cumulative(added: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[np.intp], length: int) -> list[float]:
     """Return the cumulative contribution before every position; each feature is spread evenly over the characters it covers."""
     share = added / np.maximum(ends - starts, 1)
     steps = np.bincount(starts, share, length + 1) - np.bincount(ends, share, length + 1)
@@ -182,7 +182,7 @@ def _before(added: NDArray[np.float64], starts: NDArray[np.intp], ends: NDArray[
     return before
 
 
-def _cut(text: str) -> Iterator[tuple[str, int, int]]:
+def _segments(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the segments of ``text``, including punctuation, with their positions."""
     end = 0
     for word in segment(text):

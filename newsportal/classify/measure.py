@@ -106,7 +106,7 @@ def measure(true: Sequence[str], answers: Sequence[Answer]) -> Report:
 def _score(label: str, confusion: Mapping[tuple[str, str | None], int]) -> LabelScore:
     right = confusion.get((label, label), 0)
     has = sum(count for (true, _), count in confusion.items() if true == label)
-    given = sum(count for (_, said), count in confusion.items() if said == label)
+    given = sum(count for (_, assigned), count in confusion.items() if assigned == label)
     precision, recall = right / given if given else 0.0, right / has if has else 0.0
     return LabelScore(label, has, precision, recall, 2 * right / (has + given) if right else 0.0)
 
@@ -127,14 +127,17 @@ def matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str
     """Return the rows of the confusion matrix and its column headings; labels that are only assigned come after the true ones, "none"
     last."""
     true = [one.label for one in report.labels]
-    given = {said for _, said in report.confusion}
-    columns: list[str | None] = [*true, *sorted(said for said in given if said is not None and said not in true)]
+    given = {assigned for _, assigned in report.confusion}
+    columns: list[str | None] = [*true, *sorted(assigned for assigned in given if assigned is not None and assigned not in true)]
     if None in given:
         columns.append(None)
     sizes = {one.label: max(1, one.documents) for one in report.labels}
-    counts = {label: [report.confusion.get((label, said), 0) for said in columns] for label in true}
+    counts = {label: [report.confusion.get((label, assigned), 0) for assigned in columns] for label in true}
     rows = [
-        (clean(label), tuple(Cell(count, count / sizes[label], said == label) for said, count in zip(columns, counts[label], strict=True)))
+        (
+            clean(label),
+            tuple(Cell(count, count / sizes[label], assigned == label) for assigned, count in zip(columns, counts[label], strict=True)),
+        )
         for label in true
     ]
-    return rows, [NONE if said is None else clean(said) for said in columns]
+    return rows, [NONE if assigned is None else clean(assigned) for assigned in columns]

@@ -57,12 +57,9 @@ def corpus_of(topic: str) -> str:
 
 
 def example(rule: TopicRule, marks: Iterable[TopicMark], title: str, text: str, summary: str | None = None) -> str | None:
-    """Return the label of a stored article as a training example of a topic's model: ``IN``, ``OUT``, or ``None``.
-
-    Conservative on both sides. ``IN``: assigned by an editor, from a source of the topic, a keyword in the title, or found by a search
-    whose words are in the lead. ``OUT``: not assigned and no match. Articles assigned by the model are not used: it would learn its own
-    errors.
-    """
+    """Return the label of a stored article as a training example of a topic's model: ``IN``, ``OUT``, or ``None``. Conservative on both
+    sides. ``IN``: assigned by an editor, from a source of the topic, a keyword in the title, or found by a search whose words are in the
+    lead. ``OUT``: not assigned and no match. Articles assigned by the model are not used: it would learn its own errors."""
     ways = {mark.by for mark in marks if mark.topic == rule.name}
     near = bool(match((rule,), title, text, summary))
     if EDITOR in ways or SOURCE in ways or bool(match((rule,), title, None)) or (SEARCH in ways and near):

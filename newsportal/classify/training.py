@@ -105,10 +105,8 @@ def _held_out(
     asked: Sequence[tuple[Sparse, float]], truth: Truth, fold: NDArray[np.intp], *, several: bool, progress: Progress, seed: int
 ) -> tuple[Mix, list[Matrix], NDArray[np.intp]]:  # fmt: skip
     """Return the best mix on the first fold, its out-of-fold scores of all examples, and the indexes of the examples to evaluate.
-
     ``asked``: the vectors of the examples, then variants of them that are only scored, each with its ``short``. Labels that are not in
-    every fold are unknown to some classifiers, so their examples are not evaluated.
-    """
+    every fold are unknown to some classifiers, so their examples are not evaluated."""
     vectors = asked[0][0]
     answers = [np.zeros(truth.shape) for _ in asked]
     counted_labels = np.all([truth[fold == part].any(axis=0) for part in range(FOLDS)], axis=0)

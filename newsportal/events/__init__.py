@@ -177,7 +177,7 @@ class EventClusters:
         self._join(self._events.get(story.id) or self._new(story.id), story, terms)
         return Membership(story.id, 1.0, tuple(list(terms)[:EXPLAINED]))
 
-    def likest(self, id: str) -> tuple[str, float] | None:
+    def most_similar(self, id: str) -> tuple[str, float] | None:
         """Return the event to be merged with this one and the cosine of their sums, ``None`` if there is none."""
         event = self._events.get(id)
         if event is None:
@@ -201,9 +201,9 @@ class EventClusters:
         self.remove(state.id)
         event = self._new(state.id)
         event.stories, event.places, event.titles = state.stories, dict(state.places), list(state.titles)
-        self._write(event, state.terms)
+        self._store_terms(event, state.terms)
         for term, weight in state.terms.items():
-            self._post(term, event, weight)
+            self._add_posting(term, event, weight)
 
     def remove(self, id: str) -> None:
         """Remove an event, if it exists."""
@@ -247,7 +247,7 @@ class EventClusters:
         summed = event.terms
         for term, weight in terms.items():
             summed[term] = summed.get(term, 0.0) + weight
-            self._post(term, event, weight)
+            self._add_posting(term, event, weight)
         if len(summed) > 2 * EVENT_TERMS:
             for term in sorted(summed, key=summed.__getitem__)[:-EVENT_TERMS]:
                 del summed[term]
@@ -257,13 +257,13 @@ class EventClusters:
                     self._postings[term] = left
                 else:
                     del self._postings[term]
-        self._write(event, summed)
+        self._store_terms(event, summed)
 
-    def _write(self, event: _Event, terms: Mapping[str, float]) -> None:
+    def _store_terms(self, event: _Event, terms: Mapping[str, float]) -> None:
         event.names, event.weights = [sys.intern(term) for term in terms], array("f", terms.values())
         self._lengths[event.number] = sqrt(sum(weight * weight for weight in terms.values())) or 1.0
 
-    def _post(self, term: str, event: _Event, weight: float) -> None:
+    def _add_posting(self, term: str, event: _Event, weight: float) -> None:
         pairs = self._postings.setdefault(sys.intern(term), array("f"))
         pairs.extend((event.number, weight))
         if len(pairs) >= self._compacted_at.get(term, COMPACTED_FROM):
@@ -275,7 +275,7 @@ class EventClusters:
             self._postings[term], self._compacted_at[term] = left, max(COMPACTED_FROM, 2 * len(left))
 
 
-def summed_up(id: str, stories: Iterable[Story]) -> EventState:
+def combined_state(id: str, stories: Iterable[Story]) -> EventState:
     """Return the state of an event of these stories, however dissimilar: an editor combined them."""
     clusters = EventClusters()
     event = clusters._new(id)

@@ -5,7 +5,7 @@ A story is assigned with what was known of its event at that time. Later:
 * an event is split into connected components, with edges between stories whose vectors have a cosine of at least :data:`LINKED` and
   share at least two terms;
 * two events are merged if the cosine of their sums reaches :data:`SAME_EVENT`, and neither places nor the form of their titles separate
-  them (:meth:`newsportal.events.EventClusters.likest`).
+  them (:meth:`newsportal.events.EventClusters.most_similar`).
 """
 
 from __future__ import annotations

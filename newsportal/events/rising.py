@@ -128,7 +128,7 @@ def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
     rises = (_rise(kind, one, stories, past, days) for (kind, _), one in found.items())
     ranked = sorted((one for one in rises if one.surprise >= LEAST_SURPRISE), key=lambda one: (-one.surprise, one.name))
     events = [one for one in ranked if one.kind == "event"]
-    return Rises(stories, before, tuple(_joined((one for one in ranked if one.kind == "word"), count)), tuple(events[:count]))
+    return Rises(stories, before, tuple(_grouped_lines((one for one in ranked if one.kind == "word"), count)), tuple(events[:count]))
 
 
 def surprise(count: float, expected: float, dispersion: float = 1.0) -> float:
@@ -160,7 +160,7 @@ def _rise(kind: Kind, counts: _Counts, stories: int, past: Mapping[int, int], da
     )  # fmt: skip
 
 
-def _joined(ranked: Iterable[Rise], count: int) -> list[Rise]:
+def _grouped_lines(ranked: Iterable[Rise], count: int) -> list[Rise]:
     """Return the first ``count`` lines of words; words of the same stories are joined."""
     lines: list[Rise] = []
     for one in ranked:

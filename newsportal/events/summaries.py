@@ -101,7 +101,7 @@ def sentences(text: str) -> Iterator[str]:
     """Yield the complete, informative sentences at the beginning of ``text``, in order. Lines without any are skipped."""
     for line in text[:READ_CHARS].splitlines():
         if "\t" not in line:  # else a row of a table
-            yield from filter(is_sentence, _joined(BOUNDARY.split(DATELINE.sub("", clean(line), count=1))))
+            yield from filter(is_sentence, _rejoined(BOUNDARY.split(DATELINE.sub("", clean(line), count=1))))
 
 
 def is_sentence(part: str) -> bool:
@@ -114,7 +114,7 @@ def is_sentence(part: str) -> bool:
     return len(part) >= WITHOUT_END and ("，" in part or "," in part) and last not in "：:，,、；;—-" and part.count(" ") * 6 < len(part)
 
 
-def _joined(parts: Iterable[str]) -> Iterable[str]:
+def _rejoined(parts: Iterable[str]) -> Iterable[str]:
     """Rejoin ``parts`` of a line within quotation marks or brackets."""
     held = ""
     for part in parts:
@@ -171,23 +171,23 @@ def summarise(texts: Sequence[Text], count: int = 3, known: Iterable[str] = ()) 
     words = {sentence: _words(sentence.text) for sentence in every}
     spread = Counter(word for one in texts for word in {w for s in every if s.id == one.id for w in words[s]})
     weights = {word: _idf(word) * log(1 + texts_with) for word, texts_with in spread.items()}
-    told = [_words(text) for text in known]
-    said = set[str]().union(*told)
-    forms = {one: _form(one) for one in every}
+    word_sets = [_words(text) for text in known]
+    covered = set[str]().union(*word_sets)
+    forms = {one: _form_factor(one) for one in every}
     chosen: list[Sentence] = []
     while forms and len(chosen) < count:
-        best = max(forms, key=lambda one: forms[one] * sum(weights[word] for word in words[one] - said))
+        best = max(forms, key=lambda one: forms[one] * sum(weights[word] for word in words[one] - covered))
         del forms[best]
-        if not words[best] - said or any(len(words[best] & other) >= SIMILAR * len(words[best]) for other in told):
+        if not words[best] - covered or any(len(words[best] & other) >= SIMILAR * len(words[best]) for other in word_sets):
             continue
         chosen.append(best)
-        told.append(words[best])
-        said |= words[best]
+        word_sets.append(words[best])
+        covered |= words[best]
     order = {one.id: place for place, one in enumerate(texts)}
     return sorted(chosen, key=lambda one: (order[one.id], one.place))
 
 
-def _form(sentence: Sentence) -> float:
+def _form_factor(sentence: Sentence) -> float:
     """Return the factor for position, length and form of a sentence."""
     text = sentence.text
     last = text.rstrip(CLOSING)[-1:]

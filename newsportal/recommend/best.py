@@ -73,7 +73,7 @@ FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
 """Default weights if there are too few views to learn from: popular first, then similar and new (about the middle of the weights of three
 logs)."""
 
-LATELY: Final = 1000  # views of a log from which its own α and λ are used; below, those of the paper
+ENOUGH_VIEWS: Final = 1000  # views of a log from which its own α and λ are used; below, those of the paper
 
 GROUPS: Final[Mapping[str, str]] = {
     **{name: "fresh" if name.startswith("age") else "popular" for name in signals.ALWAYS},
@@ -125,12 +125,12 @@ class Best:
             SHARE if len(known) else NEW_SHARE,
             scores.tolist() if len(known) else (),
         )
-        alike = self._contents(question.history, order[shown])
-        told = [
+        alike = self._content_overlap(question.history, order[shown])
+        listed = [
             self._recommendation(int(order[place]), float(scores[place]), parts[place], question, alike[:, column])
             for column, place in enumerate(shown)
         ]
-        return tuple(self._explored(told, reader, now, left_out) if reader else told)
+        return tuple(self._with_exploration(listed, reader, now, left_out) if reader else listed)
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         """Return the best ``n`` by score, without diversification and exploration: used for evaluation."""
@@ -181,38 +181,40 @@ class Best:
         for name, part in zip(blend.names(parts), parts, strict=True):
             sums[GROUPS[name]] = sums.get(GROUPS[name], 0.0) + float(part)
         by = max(sorted(sums), key=sums.__getitem__)
-        because = self._because(story, by, question.history, alike)
+        because = self._reason_story(story, by, question.history, alike)
         by = "popular" if by in ("neighbours", "content") and because is None else by
         by = "fresh" if by == "popular" and not self.learnt.popular[-1][story] else by  # a story without views is not popular
         return Recommendation(self.learnt.items[story].story, round(score, 6), by, because)
 
-    def _contents(self, history: Ints, stories: Ints) -> Floats:
+    def _content_overlap(self, history: Ints, stories: Ints) -> Floats:
         """Return the number of common labels plus the cosine of the words, for each story of ``history`` and each of ``stories``."""
         matrices = (self.learnt.label_matrix, self.learnt.word_matrix)
         return np.asarray(sum((matrix[history] @ matrix[stories].T).toarray() for matrix in matrices), dtype=np.float64)
 
-    def _because(self, story: int, by: str, history: Ints, alike: Floats) -> str | None:
-        """Return the story of the history most similar to ``story``; of equals the latest. ``alike``: see :meth:`_contents`."""
+    def _reason_story(self, story: int, by: str, history: Ints, alike: Floats) -> str | None:
+        """Return the story of the history most similar to ``story``; of equals the latest. ``alike``: see :meth:`_content_overlap`."""
         if by not in ("neighbours", "content") or not len(history):
             return None
-        near = [self._near(int(seen), story) if by == "neighbours" else 0.0 for seen in history]
+        near = [self._pair_score(int(seen), story) if by == "neighbours" else 0.0 for seen in history]
         if max(near) <= 0:
             near = alike.tolist()
         place = max(range(len(near)), key=lambda place: (near[place], -place))
         return self.learnt.items[history[place]].story if near[place] > 0 else None
 
-    def _near(self, seen: int, story: int) -> float:
+    def _pair_score(self, seen: int, story: int) -> float:
         return sum(float(value[near == story].sum()) for near, value in (self.learnt.joint.row(seen), self.learnt.after.row(seen)))
 
-    def _explored(self, told: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]) -> list[Recommendation]:
-        shown = {one.story for one in told}
+    def _with_exploration(
+        self, listed: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]
+    ) -> list[Recommendation]:
+        shown = {one.story for one in listed}
         newest = [
             story
             for story in self.newest
             if story not in left_out and self.learnt.items[story].story not in shown and self.learnt.published[story] <= hours(now)
         ]
         names = [self.learnt.items[story].story for story in newest]
-        found = list(told)
+        found = list(listed)
         places = range(BLOCK - 1, len(found), BLOCK)
         for place, chosen in zip(places, drawn(reader, now.date().isoformat(), names, len(places)), strict=False):
             found[place] = Recommendation(names[chosen], found[place].score, "explore")
@@ -234,12 +236,12 @@ def fitted(clicks: Clicks, now: float) -> Best:
 
 def learnt_of(known: TrainingLog, now: float) -> Best:
     """Fit a model on any kind of log."""
-    alpha = known.alpha() if len(known) >= LATELY else formulas.ALPHA
-    found = blend.weigh(known, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
+    alpha = known.alpha() if len(known) >= ENOUGH_VIEWS else formulas.ALPHA
+    found = blend.learn_weights(known, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
     learnt = replace(known.learnt(now), mixture=found.mixture, alpha=alpha)
     facts = {
         "alpha": alpha,
-        "lambda": known.rate() if len(known) >= LATELY else formulas.RATE,
+        "lambda": known.rate() if len(known) >= ENOUGH_VIEWS else formulas.RATE,
         "views": len(known),
         "readers": known.readers,
         "stories": known.stories,
@@ -264,7 +266,7 @@ ALIKE: Final = 0.6
 DEPTH: Final = 8  # stories scored for diversification, as a multiple of those requested
 
 
-def telling(labels: Sequence[Sequence[str]]) -> frozenset[str]:
+def distinctive_labels(labels: Sequence[Sequence[str]]) -> frozenset[str]:
     """Return the labels that at most ``COMMON`` of the candidates have."""
     counts = Counter(label for own in labels for label in set(own))
     return frozenset(label for label, count in counts.items() if count <= COMMON * len(labels))
@@ -275,7 +277,7 @@ def varied(
 ) -> list[int]:
     """Return the indexes of the candidates (best first) in the order shown, at most ``n``. If the limits exclude all candidates, or with
     ``scores`` all near ones, the best remaining one is taken."""
-    counted = telling(labels)
+    counted = distinctive_labels(labels)
     chosen: list[int] = []
     waiting = list(range(len(labels)))
     while waiting and len(chosen) < n:

@@ -125,12 +125,12 @@ Example: TypeAlias = tuple[Floats, Floats, Floats]
 Candidates: TypeAlias = Callable[[Learnt, signals.Question], Ints]
 
 
-def weigh(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
+def learn_weights(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
     mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
     draw = np.random.default_rng(SEED)
-    asked: dict[str, list[_Question]] = {NEW: [], BACK: [], UNDERWAY: []}
+    samples: dict[str, list[_Sample]] = {NEW: [], BACK: [], UNDERWAY: []}
     for window, (learnt, some) in enumerate(windows):
         whole = replace(learnt, mixture=mixture, alpha=alpha)
         for moment in some:
@@ -142,13 +142,13 @@ def weigh(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
                 chosen = np.concatenate((np.flatnonzero(taken), drawn))
                 share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
                 stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
-                asked[moment.situation].append(_Question(window, whole, moment, (rows[chosen], share, stands_for), plain))
-    weights = {name: _proven(found, KAPPA[name], name, candidates) for name, found in asked.items() if len(found) >= FEWEST}
-    return Blend(mixture, weights, {name: len(found) for name, found in asked.items()})
+                samples[moment.situation].append(_Sample(window, whole, moment, (rows[chosen], share, stands_for), plain))
+    weights = {name: _validated(found, KAPPA[name], name, candidates) for name, found in samples.items() if len(found) >= FEWEST}
+    return Blend(mixture, weights, {name: len(found) for name, found in samples.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Question:
+class _Sample:
     """A moment of a window; ``plain``: the NDCG of each popularity feature alone."""
 
     window: int
@@ -158,18 +158,18 @@ class _Question:
     plain: list[float]
 
 
-def _proven(asked: Sequence[_Question], kappa: float, name: str, candidates: Candidates) -> Floats:
+def _validated(samples: Sequence[_Sample], kappa: float, name: str, candidates: Candidates) -> Floats:
     """Return learnt weights if they win on later windows, else popularity alone."""
-    early = [one.example for one in asked if one.window < LATE]
-    late = [one for one in asked if one.window >= LATE]
+    early = [one.example for one in samples if one.window < LATE]
+    late = [one for one in samples if one.window >= LATE]
     if min(len(early), len(late)) >= FEWEST:
-        figure = int(np.argmax(np.mean([one.plain for one in asked], axis=0)))
+        figure = int(np.argmax(np.mean([one.plain for one in samples], axis=0)))
         weights = fitted(early, kappa)
         found = [(*_figures(one.learnt, one.moment, candidates), len(one.moment.targets)) for one in late]
         won = np.array([ndcg(rows @ weights, taken, targets) for rows, taken, targets in found]) - [one.plain[figure] for one in late]
         if won.mean() <= (won.std() / np.sqrt(len(won)) if name == NEW else 0.0):
             return np.where(np.arange(len(weights)) == figure, 1.0, 0.0)
-    return fitted([one.example for one in asked], kappa)
+    return fitted([one.example for one in samples], kappa)
 
 
 def ndcg(score: Floats, taken: NDArray[np.bool_], targets: int) -> float:
@@ -212,11 +212,11 @@ def fitted(examples: Sequence[Example], kappa: float) -> Floats:
     stands_for = np.concatenate([stands_for for _, _, stands_for in examples])
     sizes = np.array([len(share) for _, share, _ in examples])
     prior = np.zeros(len(spread))
-    prior[0] = _least(rows[:, :1], share, stands_for, sizes, np.zeros(1), 0.0)[0]
-    return np.asarray(np.round(_least(rows, share, stands_for, sizes, prior, kappa) / spread, DIGITS), dtype=np.float64)
+    prior[0] = _minimise(rows[:, :1], share, stands_for, sizes, np.zeros(1), 0.0)[0]
+    return np.asarray(np.round(_minimise(rows, share, stands_for, sizes, prior, kappa) / spread, DIGITS), dtype=np.float64)
 
 
-def _least(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prior: Floats, kappa: float) -> Floats:
+def _minimise(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prior: Floats, kappa: float) -> Floats:
     """Return the weights that minimise the loss. ``sizes``: rows of each example, in order."""
     from scipy.optimize import minimize
 

@@ -29,10 +29,8 @@ def hours(moment: datetime) -> float:
 @dataclass(frozen=True, slots=True, eq=False)
 class Clicks:
     """Views as columns, ordered by reader, time and story; a reader's views of one story are one row (latest time, largest share).
-
     ``names`` and ``items`` are sorted by story, ``readers`` by name; ``published`` has an entry per story, the other columns one per view.
-    ``share`` is w_c / w_s (paper C, section 2.3.1).
-    """
+    ``share`` is w_c / w_s (paper C, section 2.3.1)."""
 
     readers: tuple[str, ...]
     items: tuple[Item, ...]

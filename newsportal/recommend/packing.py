@@ -132,8 +132,8 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
         popular=np.array(
             [_popular(row, half, learnt.moment, moment, at, story, more) for row, half in zip(learnt.popular, HALF_LIVES, strict=True)]
         ),
-        joint=_longer(learnt.joint, more),
-        after=_longer(learnt.after, more),
+        joint=_with_empty_rows(learnt.joint, more),
+        after=_with_empty_rows(learnt.after, more),
         rows=replace(learnt.rows, began=_padded(learnt.rows.began, more), read=np.pad(learnt.rows.read, (0, more))),
         label_matrix=signals.label_matrix(whole, learnt.labels),
         word_matrix=signals.word_matrix(whole, learnt.words, learnt.idf),
@@ -145,7 +145,7 @@ def _popular(old: Floats, half_life: float, then: float, moment: float, at: Floa
     return np.asarray(faded + formulas.counted(story, formulas.fading(at, moment, half_life), len(old) + more))
 
 
-def _longer(table: Table, more: int) -> Table:
+def _with_empty_rows(table: Table, more: int) -> Table:
     return Table(_padded(table.starts, more), table.story, table.value)
 
 

@@ -30,7 +30,7 @@ class Paper:
         learnt = self.fit.learnt
         alpha = learnt.alpha if self.alpha is None else self.alpha
         facts = self.fit.facts
-        known = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.LATELY else formulas.RATE
+        known = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.ENOUGH_VIEWS else formulas.RATE
         rate = known if self.rate is None else self.rate
         rows = learnt.rows
         return neighbours.rated_by(rows.starts, rows.story, rows.share, learnt.published, alpha=alpha, rate=rate, unit=self.unit)

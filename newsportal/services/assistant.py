@@ -159,8 +159,8 @@ class AssistantClient:
             other = "broken" if answer.status >= 500 else "refused" if answer.status >= 400 else "no-such"
             raise AssistantError(Message(f"assistant.{REFUSALS.get(answer.status, other)}", status=answer.status))
         try:
-            said: Any = json.loads(answer.body)
-            found, used = said["choices"][0]["message"]["content"], (said.get("usage") or {}).get("total_tokens")
+            reply: Any = json.loads(answer.body)
+            found, used = reply["choices"][0]["message"]["content"], (reply.get("usage") or {}).get("total_tokens")
         except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
             raise AssistantError(Message("assistant.no-answer"), spent=True) from error
         if not isinstance(found, str):

@@ -25,7 +25,7 @@ SHOWN: Final = 3  # stories of an entry
 
 
 @dataclass(frozen=True, slots=True)
-class Crossed:
+class MatchedEntry:
     """An entry of a hot list with the stories about it, the event of the best match, and its rank on other lists (name → rank)."""
 
     standing: Standing
@@ -41,7 +41,7 @@ class HotBoard:
     key: str
     name: str
     at: datetime | None
-    entries: tuple[Crossed, ...] = ()
+    entries: tuple[MatchedEntry, ...] = ()
 
 
 def compile_boards(store: Store, sources: Sources, now: datetime, only: str | None = None) -> list[HotBoard]:
@@ -66,19 +66,19 @@ def compile_boards(store: Store, sources: Sources, now: datetime, only: str | No
         for word in (*titles[key][place.item], place.item):
             places_by_word[word].append(number)
 
-    def crossed(key: str, one: Standing) -> Row:
+    def match_entry(key: str, one: Standing) -> Row:
         words = titles[key][one.place.item]
         shared = Counter(id for word in words for id in by_word[word])
-        told = [founders[id] for id, number in shared.most_common() if is_match(words, number) and id != one.place.item]
-        told = [founders[one.place.item], *told] if one.place.item in founders else told
+        articles = [founders[id] for id, number in shared.most_common() if is_match(words, number) and id != one.place.item]
+        articles = [founders[one.place.item], *articles] if one.place.item in founders else articles
         near = Counter(number for word in words for number in places_by_word[word])
         alike = {number for number, count in near.items() if is_match(words, count)} | set(places_by_word[one.place.item])
         others = [(names[other], place.rank) for other, place in (places[number] for number in sorted(alike)) if other != key]
-        return one, told[:SHOWN], others
+        return one, articles[:SHOWN], others
 
     chosen = [source for source in lists if only in (None, source.name, source.key)]
-    rows = {one.key: [crossed(one.key, entry) for entry in standings[one.key].entries] for one in chosen if one.key in standings}
-    stories = store.listed({row.story_id for some in rows.values() for _, told, _ in some for row in told})
+    rows = {one.key: [match_entry(one.key, entry) for entry in standings[one.key].entries] for one in chosen if one.key in standings}
+    stories = store.listed({row.story_id for some in rows.values() for _, articles, _ in some for row in articles})
     return [_hot_board(source, standings.get(source.key), rows.get(source.key, ()), stories) for source in chosen]
 
 
@@ -87,13 +87,13 @@ Row = tuple[Standing, list[Any], list[tuple[str, int]]]  # an entry, the article
 
 def _hot_board(source: HotList, found: Standings | None, rows: Iterable[Row], stories: Mapping[str, Story]) -> HotBoard:
     entries = (
-        Crossed(
+        MatchedEntry(
             one,
-            tuple(stories[id] for id in dict.fromkeys(row.story_id for row in told) if id in stories),
-            next((row.event_id for row in told if row.event_id), None),
+            tuple(stories[id] for id in dict.fromkeys(row.story_id for row in articles) if id in stories),
+            next((row.event_id for row in articles if row.event_id), None),
             tuple(others),
         )
-        for one, told, others in rows
+        for one, articles, others in rows
     )
     return HotBoard(source.key, source.name, found.at if found else None, tuple(entries))
 

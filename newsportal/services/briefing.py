@@ -120,11 +120,11 @@ def _weight(stories: Iterable[Story]) -> tuple[int, float, str]:
 
 def _event(store: Store, group: Sequence[Story], fresh: set[str], record: Event | None) -> BriefEvent:
     """Build an event. ``record``: the stored event, whose title is used if set by an editor."""
-    told = [story for story in group if story.id not in fresh]
+    earlier = [story for story in group if story.id not in fresh]
     new = sorted((story for story in group if story.id in fresh), key=lambda story: (-story.sites, story.first_seen, story.id))
-    heads = _heads(store, (*told[-READ:], *new[:READ]))
+    heads = _heads(store, (*earlier[-READ:], *new[:READ]))
     read = sorted((story for story in new[:READ] if story.id in heads), key=lambda story: (story.first_seen, story.id))
-    known = [sentence for story in told[-READ:] if story.id in heads for sentence in sentences(heads[story.id].text)]
+    known = [sentence for story in earlier[-READ:] if story.id in heads for sentence in sentences(heads[story.id].text)]
     texts = [Text(story.id, heads[story.id].title, heads[story.id].text) for story in read]
     found = summarise(texts, min(4, 1 + len(new)) if len(new) > 1 else 2, known)
     by_id = {story.id: story for story in read}
@@ -134,7 +134,7 @@ def _event(store: Store, group: Sequence[Story], fresh: set[str], record: Event 
     sites = {story.head.publisher for story in new}
     title = record.title if record is not None and record.renamed else new[0].head.title
     event = record.id if record is not None and record.stories > 1 else None
-    return BriefEvent(title, max(len(sites), max(story.sites for story in new)), tuple(new), tuple(quotes), bool(told), event)
+    return BriefEvent(title, max(len(sites), max(story.sites for story in new)), tuple(new), tuple(quotes), bool(earlier), event)
 
 
 def _quote(story: Story, text: str) -> Quote:

@@ -99,14 +99,14 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
         context = spark.sparkContext
         cut = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
         everywhere = master.startswith("local") or not uri.startswith("sqlite")
-        read = _read_there if everywhere else _read_here
+        read = _read_remotely if everywhere else _read_locally
         cuts = store.readers.parts(cut)
         log = Log(read(context, store, uri, list(zip(["", *cuts], [*cuts, None], strict=True)), since, known), known, hours(now))
         model = best.learnt_of(log, hours(now))
     return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": gone}, began)
 
 
-def _read_there(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
+def _read_remotely(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
     shared = context.broadcast(tuple(Item(item.story, item.published) for item in known))
     return context.parallelize(ranges, len(ranges)).map(lambda bounds: _range(uri, bounds, since, shared.value))
 
@@ -117,7 +117,7 @@ def _range(uri: str, bounds: Bounds, since: datetime | None, known: tuple[Item, 
         return parts.part(store.readers.views(since=since, after=bounds[0], until=bounds[1]), known)
 
 
-def _read_here(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
+def _read_locally(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
     """Read all parts on the driver, if only it can open the store: 40 bytes per view."""
     read = [parts.part(store.readers.views(since=since, after=after, until=until), known) for after, until in ranges]
     return context.parallelize(read, len(read))
@@ -145,10 +145,10 @@ class Log:
         return sum(size.views for size in self._sizes)
 
     def when(self, share: float) -> float:
-        return self._about("at", share)[0]
+        return self._values_at("at", share)[0]
 
     def alpha(self) -> float:
-        return round(float(np.mean(self._about("share", 0.5))), 6) if len(self) else formulas.ALPHA
+        return round(float(np.mean(self._values_at("share", 0.5))), 6) if len(self) else formulas.ALPHA
 
     def rate(self) -> float:
         return round(sum(size.ages for size in self._sizes) / len(self), 6)
@@ -178,7 +178,7 @@ class Log:
 
         return list(blend.drawn(len(names), looks, begin, end))
 
-    def _about(self, column: parts.Column, share: float) -> list[float]:
+    def _values_at(self, column: parts.Column, share: float) -> list[float]:
         """Return the values of the two ranks next to the share; twice the same if it is exactly a rank."""
         bounds = (min(size.bounds[column][0] for size in self._sizes), max(size.bounds[column][1] for size in self._sizes))
         if column not in self._ends:

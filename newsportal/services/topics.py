@@ -73,7 +73,7 @@ def put(draft: Draft, before: str | None = None) -> Change:
             return
         _place, entry = found_entry(document, "topics", before)
         for key, value in values.items():
-            if (key == "breadth" and value is None and not draft.learnt) or _same(key, entry.get(key), value, draft):
+            if (key == "breadth" and value is None and not draft.learnt) or _is_equal(key, entry.get(key), value, draft):
                 continue
             if value is None:
                 entry.pop(key, None)
@@ -110,7 +110,7 @@ def move(name: str, by: int) -> Change:
     return change
 
 
-def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:
+def _is_equal(key: str, given: Any, value: Any, draft: Draft) -> bool:
     """Return whether the file has an equal value, in any form."""
     if key == "keywords" and given is not None:
         try:
@@ -218,7 +218,7 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
     since, whole = now - timedelta(days=days), rule
     rule = TopicRule(rule.name, *(words[:MOST_TRIED] for words in (rule.must, rule.any, rule.never)))
     if index is not None:
-        named, capped = _named(index, rule, since)
+        named, capped = _indexed_matches(index, rule, since)
     else:
         named = [story.head.id for story in store.newest(StoryFilter(since=since, limit=PAGE), SCANNED + 1)]
         named, capped = named[:SCANNED], len(named) > SCANNED
@@ -239,7 +239,7 @@ def finds(rule: TopicRule, article: StoredArticle) -> bool:
     return bool(match((rule,), article.title, article.text, article.summary))
 
 
-def _named(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], bool]:
+def _indexed_matches(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], bool]:
     """Return the articles that contain the keywords anywhere, and whether there may be more."""
     ids: dict[str, None] = {}
     capped = len(rule.any) > MOST_WORDS
@@ -276,13 +276,13 @@ MONTH: Final = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
+class RecentCounts:
     """Number of stories in the last 7 and 30 days."""
 
     week: int
     month: int
 
 
-def counts(store: Store, topics: Iterable[str], now: datetime) -> dict[str, Lately]:
+def counts(store: Store, topics: Iterable[str], now: datetime) -> dict[str, RecentCounts]:
     """Return topic → number of recent stories. Raises ``StoreError``."""
-    return {topic: Lately(store.stories_since(topic, now - WEEK), store.stories_since(topic, now - MONTH)) for topic in topics}
+    return {topic: RecentCounts(store.stories_since(topic, now - WEEK), store.stories_since(topic, now - MONTH)) for topic in topics}

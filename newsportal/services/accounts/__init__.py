@@ -58,10 +58,8 @@ class Accounts:
 
 def open_accounts(uri: str, *, hasher: PasswordHasher | None = None) -> Accounts:
     """Open the accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), creating or migrating the database if needed.
-
     ``hasher`` sets the cost of password hashing (None: argon2id as RFC 9106 recommends); tests with many sign-ins use a cheap one. Raises
-    the errors of :func:`newsportal.store.open_store`.
-    """
+    the errors of :func:`newsportal.store.open_store`."""
     file = sqlite_file(uri)
     if file is not None and not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -145,16 +145,16 @@ class Alerts(Part):
         with self._write() as connection:
             lost = (mine, MESSAGES.c.state == "sending", MESSAGES.c.due <= now)
             connection.execute(update(MESSAGES).where(*lost).values(state="unknown", reason=LOST, changed=now))
-            asked = select(func.count(distinct(MESSAGES.c.claim))).where(mine, MESSAGES.c.changed > now - HOUR)
-            if (connection.scalar(asked.where(MESSAGES.c.state.in_(("sending", "sent", "unknown")))) or 0) >= alert.per_hour:
+            hour_count = select(func.count(distinct(MESSAGES.c.claim))).where(mine, MESSAGES.c.changed > now - HOUR)
+            if (connection.scalar(hour_count.where(MESSAGES.c.state.in_(("sending", "sent", "unknown")))) or 0) >= alert.per_hour:
                 return []
             wanted = select(MESSAGES).where(mine, MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
             rows = connection.execute(wanted.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(most)).mappings().all()
             until = now + timedelta(seconds=seconds)
-            told = {"state": "sending", "claim": claim, "due": until, "changed": now}
-            held = [build(Message, {**row, **told, "tries": row["tries"] + 1}) for row in rows]
+            changes = {"state": "sending", "claim": claim, "due": until, "changed": now}
+            held = [build(Message, {**row, **changes, "tries": row["tries"] + 1}) for row in rows]
             claimed = mine & MESSAGES.c.thing.in_([one.thing for one in held])
-            connection.execute(update(MESSAGES).where(claimed).values(**told, tries=MESSAGES.c.tries + 1))
+            connection.execute(update(MESSAGES).where(claimed).values(**changes, tries=MESSAGES.c.tries + 1))
             return held
 
     def settle(
@@ -164,10 +164,10 @@ class Alerts(Part):
         if not held:
             return True
         claimed = (MESSAGES.c.alert_id == held[0].alert_id, MESSAGES.c.claim == held[0].claim, MESSAGES.c.state == "sending")
-        told = {"state": state, "reason": storable_reason(reason), "due": due or now, "changed": now}
+        changes = {"state": state, "reason": storable_reason(reason), "due": due or now, "changed": now}
         with self._write() as connection:
             named = [one.thing for one in held]
-            return connection.execute(update(MESSAGES).where(*claimed, MESSAGES.c.thing.in_(named)).values(told)).rowcount > 0
+            return connection.execute(update(MESSAGES).where(*claimed, MESSAGES.c.thing.in_(named)).values(changes)).rowcount > 0
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:
         """Delete finished messages older than ``before``; return their number. A story that changes later is announced again."""
@@ -201,14 +201,14 @@ class Alerts(Part):
 
     def hold(self, owner: str, *, now: datetime, seconds: float) -> bool:
         """Return whether ``owner`` is the only sending process for the next ``seconds``."""
-        told = {"owner": owner, "until": now + timedelta(seconds=seconds)}
+        changes = {"owner": owner, "until": now + timedelta(seconds=seconds)}
         with self._write() as connection:
-            if insert_new(connection, ALERT_MARKS, {"name": SENDER, "seq": 0, **told}):
+            if insert_new(connection, ALERT_MARKS, {"name": SENDER, "seq": 0, **changes}):
                 return True
             row = connection.execute(select(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER)).one()
             if row.owner != owner and row.until is not None and row.until > now:
                 return False
-            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER).values(told))
+            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER).values(changes))
             return True
 
     def release(self, owner: str, *, now: datetime) -> None:
@@ -235,8 +235,8 @@ def _written(alert: Alert) -> dict[str, Any]:
 
 
 def _alert(row: Row[Any]) -> Alert:
-    told = dict(row.settings)
-    quiet = told.pop("quiet", None)
-    digest = tuple(told.pop("digest", ()))
+    options = dict(row.settings)
+    quiet = options.pop("quiet", None)
+    digest = tuple(options.pop("digest", ()))
     named = {"id": row.id, "person_id": row.person_id, "enabled": row.enabled, "created": row.created, "after": row.after}
-    return Alert(**named, **told, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)
+    return Alert(**named, **options, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)

@@ -208,7 +208,7 @@ class Searches(Part):
 
     def keep(self, person_id: str, name: str, asked: str, *, now: datetime) -> Search:
         """Save a search; a saved one with the same query is renamed. Raises ``SearchNotSaved``."""
-        named = _named(name)
+        named = _checked_name(name)
         if not asked or len(asked) > MAX_ASKED:
             raise SearchNotSaved("There is nothing to keep, or it is too long.")
         with self._write() as connection:
@@ -227,25 +227,25 @@ class Searches(Part):
         return [Search(*row) for row in self._rows(select(SEARCHES).where(SEARCHES.c.person_id == person_id).order_by(SEARCHES.c.name))]
 
     def search(self, person_id: str, search_id: str) -> Search | None:
-        return next((Search(*row) for row in self._rows(select(SEARCHES).where(_mine(person_id, search_id)))), None)
+        return next((Search(*row) for row in self._rows(select(SEARCHES).where(_owned(person_id, search_id)))), None)
 
     def rename(self, person_id: str, search_id: str, name: str) -> bool:
         """Return whether the person has this search. Raises ``SearchNotSaved``."""
-        return self._execute(update(SEARCHES).where(_mine(person_id, search_id)).values(name=_named(name))) > 0
+        return self._execute(update(SEARCHES).where(_owned(person_id, search_id)).values(name=_checked_name(name))) > 0
 
     def remove(self, person_id: str, search_id: str) -> Search | None:
         """Return the removed search, so that it can be restored."""
         with self._write() as connection:
-            row = connection.execute(select(SEARCHES).where(_mine(person_id, search_id))).one_or_none()
-            connection.execute(delete(SEARCHES).where(_mine(person_id, search_id)))
+            row = connection.execute(select(SEARCHES).where(_owned(person_id, search_id))).one_or_none()
+            connection.execute(delete(SEARCHES).where(_owned(person_id, search_id)))
         return Search(*row) if row is not None else None
 
 
-def _mine(person_id: str, search_id: str) -> Any:
+def _owned(person_id: str, search_id: str) -> Any:
     return and_(SEARCHES.c.person_id == person_id, SEARCHES.c.id == search_id)
 
 
-def _named(name: str) -> str:
+def _checked_name(name: str) -> str:
     named = clean(name)[:MAX_NAME].strip()
     if not named:
         raise SearchNotSaved("Give it a name.")

@@ -39,7 +39,7 @@ class People(Part):
     def __init__(self, engine: Engine, hasher: PasswordHasher | None = None) -> None:
         super().__init__(engine)
         self._hasher = hasher or PasswordHasher()
-        self._room = BoundedSemaphore(HASHED_AT_ONCE)
+        self._hash_slots = BoundedSemaphore(HASHED_AT_ONCE)
 
     def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:
         """Add a person. Raises ``AccountError`` if the name is taken or invalid, or the password too short."""
@@ -53,13 +53,13 @@ class People(Part):
 
     def first(self, *, now: datetime) -> tuple[Person, str] | None:
         """Create an administrator with a random password if there is nobody yet, else return None. Concurrent calls create only one."""
-        somebody = select(tables.PEOPLE.c.id).limit(1)
-        if self._scalar(somebody) is not None:
+        anyone = select(tables.PEOPLE.c.id).limit(1)
+        if self._scalar(anyone) is not None:
             return None
         password = random_password()
         person, hashed = Person(random_id(), FIRST, Role.ADMIN, now), self._hashed(password)
         with self._write() as connection:
-            if connection.scalar(somebody) is not None:
+            if connection.scalar(anyone) is not None:
                 return None
             _add(connection, person, hashed)
         return person, password
@@ -77,11 +77,11 @@ class People(Part):
 
     def checked(self, name: str, password: str) -> Person | None:
         """Return the person with this name and password; None if there is none or the person is disabled. Unknown names take as long."""
-        nobody = self._placeholder_hash  # computed on the first call, for any name
+        placeholder = self._placeholder_hash  # computed on the first call, for any name
         row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == compared(name)))
-        hashed = row.password if row is not None else nobody
+        hashed = row.password if row is not None else placeholder
         try:
-            with self._room:
+            with self._hash_slots:
                 self._hasher.verify(hashed, password[:MOST_PASSWORD].encode("utf-8", "surrogatepass"))
         except (VerificationError, InvalidHashError):
             return None
@@ -105,23 +105,23 @@ class People(Part):
         """Set the role. Raises ``AccountError`` if no administrator would remain."""
         with self._write() as connection:
             if role is not Role.ADMIN:
-                _keep_one(connection, person_id)
+                _require_other_admin(connection, person_id)
             connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(role=role))
 
     def disable(self, person_id: str, disabled: bool = True) -> None:
         """Disable or enable a person: sessions end, tokens become invalid. Raises as :meth:`set_role`."""
         with self._write() as connection:
             if disabled:
-                _keep_one(connection, person_id)
+                _require_other_admin(connection, person_id)
                 connection.execute(delete(tables.SESSIONS).where(tables.SESSIONS.c.person_id == person_id))
             connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(disabled=disabled))
 
     def remove(self, person_id: str) -> None:
         """Remove a person with all sessions, tokens and personal data; entries of the audit log stay. Raises as :meth:`set_role`."""
         with self._write() as connection:
-            _keep_one(connection, person_id)
-            his = select(tables.ALERTS.c.id).where(tables.ALERTS.c.person_id == person_id)
-            connection.execute(delete(tables.MESSAGES).where(tables.MESSAGES.c.alert_id.in_(his)))
+            _require_other_admin(connection, person_id)
+            alert_ids = select(tables.ALERTS.c.id).where(tables.ALERTS.c.person_id == person_id)
+            connection.execute(delete(tables.MESSAGES).where(tables.MESSAGES.c.alert_id.in_(alert_ids)))
             for table in tables.METADATA.tables.values():
                 if table is not tables.TRAIL and "person_id" in table.c:
                     connection.execute(delete(table).where(table.c.person_id == person_id))
@@ -133,7 +133,7 @@ class People(Part):
         return self._hashed(random_password())
 
     def _hashed(self, password: str) -> str:
-        with self._room:
+        with self._hash_slots:
             return self._hasher.hash(password.encode("utf-8", "surrogatepass"))
 
 
@@ -159,7 +159,7 @@ def _add(connection: Connection, person: Person, hashed: str) -> None:
     connection.execute(insert(tables.PEOPLE).values(**asdict(person), named=named, password=hashed))
 
 
-def _keep_one(connection: Connection, person_id: str) -> None:
+def _require_other_admin(connection: Connection, person_id: str) -> None:
     """Raise ``AccountError`` if this is the last administrator."""
     admins = select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.role == Role.ADMIN, tables.PEOPLE.c.disabled.is_(False))
     if set(connection.scalars(admins)) == {person_id}:

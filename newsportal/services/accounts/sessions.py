@@ -37,18 +37,18 @@ class Tokens(Part):
     ) -> tuple[Token, str]:
         """Create a token; return it with its secret. Raises ``AccountError`` for an empty name and for rights that the person does not
         have."""
-        asked, called = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
-        if not called:
+        requested, cleaned = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
+        if not cleaned:
             raise AccountError("token-name")
-        if not asked or not asked <= person.rights:
+        if not requested or not requested <= person.rights:
             raise AccountError("token-rights", rights=", ".join(sorted(person.rights)))
         if expires is not None and expires <= now:
             raise AccountError("token-expires")
         if len(self.of(person.id)) >= MOST:
             raise AccountError("token-many", most=MOST)
-        wanted = asked | {Right.READ}
-        secret, token = PREFIX + random_secret(), Token(random_id(), person.id, called, wanted, now, expires, None)
-        row = {"id": token.id, "person_id": person.id, "name": called, "created": now, "expires": expires, "used": None}
+        wanted = requested | {Right.READ}
+        secret, token = PREFIX + random_secret(), Token(random_id(), person.id, cleaned, wanted, now, expires, None)
+        row = {"id": token.id, "person_id": person.id, "name": cleaned, "created": now, "expires": expires, "used": None}
         digests = {"digest": digest(secret), "fever_digest": digest(fever_key(person.name, secret))}
         self._execute(insert(TOKENS).values(rights=sorted(wanted), **digests, **row))
         return token, secret
@@ -73,14 +73,14 @@ class Tokens(Part):
 
     def of(self, person_id: str | None = None) -> list[Token]:
         """Return a person's tokens, or everybody's, newest first."""
-        asked = select(TOKENS).order_by(TOKENS.c.created.desc(), TOKENS.c.id)
-        rows = self._rows(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id))
+        statement = select(TOKENS).order_by(TOKENS.c.created.desc(), TOKENS.c.id)
+        rows = self._rows(statement if person_id is None else statement.where(TOKENS.c.person_id == person_id))
         return [Token(row.id, row.person_id, row.name, _rights(row.rights), row.created, row.expires, row.used) for row in rows]
 
     def revoke(self, token_id: str, *, person_id: str | None = None) -> bool:
         """Revoke a token (of ``person_id``, if given). Return whether it existed."""
-        asked = delete(TOKENS).where(TOKENS.c.id == token_id)
-        return self._execute(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id)) > 0
+        query = delete(TOKENS).where(TOKENS.c.id == token_id)
+        return self._execute(query if person_id is None else query.where(TOKENS.c.person_id == person_id)) > 0
 
 
 def fever_key(name: str, secret: str) -> str:
@@ -112,8 +112,8 @@ class Sessions(Part):
     def signed(self, secret: str, *, now: datetime) -> Signed | None:
         """Return the owner of the session ``secret``; None if it is unknown or expired, or its person disabled."""
         name = digest(secret)
-        asked = select(PEOPLE, SESSIONS.c.begun, SESSIONS.c.seen).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
-        row = self._row(asked.where(SESSIONS.c.digest == name))
+        query = select(PEOPLE, SESSIONS.c.begun, SESSIONS.c.seen).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
+        row = self._row(query.where(SESSIONS.c.digest == name))
         if row is None or row.disabled or now - row.seen > IDLE or now - row.begun > LONGEST:
             return None
         if now - row.seen > SEEN_EVERY:

@@ -54,17 +54,14 @@ class Terms:
 
 
 def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
-    """Return the alert of a filled-in form.
-
-    ``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising`` (its topic, or empty), ``channel``, its
-    fields, ``when`` (``once`` or ``digest``; always ``digest`` for scheduled alerts), ``hours``, ``quiet_from``, ``quiet_to``,
-    ``per_hour``, ``language``. An empty secret keeps its value. Raises ``BadFields``.
-    """
+    """Return the alert of a filled-in form. ``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising``
+    (its topic, or empty), ``channel``, its fields, ``when`` (``once`` or ``digest``; always ``digest`` for scheduled alerts), ``hours``,
+    ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``. An empty secret keeps its value. Raises ``BadFields``."""
     faults: dict[str, Message] = {}
-    about, of = _about(form, terms, faults)
-    channel, fields = _channel(form, terms, before, faults)
-    digest, quiet = _digest(form, faults), _quiet(form, faults)
-    per_hour = _number(form.get("per_hour", "6"), 1, terms.most, "per_hour", faults)
+    about, of = _parse_subject(form, terms, faults)
+    channel, fields = _parse_channel(form, terms, before, faults)
+    digest, quiet = _parse_hours(form, faults), _parse_quiet_hours(form, faults)
+    per_hour = _parse_number(form.get("per_hour", "6"), 1, terms.most, "per_hour", faults)
     name = clean(form.get("name", ""))[:MAX_NAME] or of or about
     if before is None and terms.others >= MOST_OF_ONE:
         faults["name"] = Message("alert.many")
@@ -93,7 +90,7 @@ def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
     return replace(alert, enabled=True, created=now, after=after)
 
 
-def _about(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) -> tuple[About, str]:
+def _parse_subject(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) -> tuple[About, str]:
     about = form.get("about", "topic")
     if about == "topic":
         topic = form.get("topic", "").strip()
@@ -122,7 +119,7 @@ def _about(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) ->
     return about, ""
 
 
-def _channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
+def _parse_channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
     service = SERVICES.get(form.get("channel", before.channel if before else ""))
     if service is None or service.needs not in terms.rights:
         faults["channel"] = Message("alert.no-channel")
@@ -139,7 +136,7 @@ def _channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults
         return service.name, {}
 
 
-def _digest(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
+def _parse_hours(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
     if form.get("when", "once") != "digest" and form.get("about") not in SCHEDULED:
         return ()
     parts = [part.removesuffix(":00").removesuffix("点").removesuffix("时") for part in HOURS.split(form.get("hours", "").strip()) if part]
@@ -149,17 +146,17 @@ def _digest(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, .
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _quiet(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, int] | None:
+def _parse_quiet_hours(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, int] | None:
     begin, end = form.get("quiet_from", ""), form.get("quiet_to", "")
     if not begin and not end:
         return None
     if not (begin and end):
         faults["quiet_to"] = Message("alert.quiet")
         return None
-    return _number(begin, 0, 23, "quiet_from", faults), _number(end, 0, 23, "quiet_to", faults)
+    return _parse_number(begin, 0, 23, "quiet_from", faults), _parse_number(end, 0, 23, "quiet_to", faults)
 
 
-def _number(value: str, least: int, most: int, name: str, faults: dict[str, Message]) -> int:
+def _parse_number(value: str, least: int, most: int, name: str, faults: dict[str, Message]) -> int:
     value = value.strip()
     if value.isdecimal() and len(value) < 6 and least <= int(value) <= most:
         return int(value)
@@ -226,10 +223,10 @@ def briefing_items(store: Store, alert: Alert, spans: Sequence[Span], url: str |
 def _brief_item(event: BriefEvent, url: str | None) -> Item:
     head = event.stories[0]
     addresses = ((quote, f"{url}/story/{quote.story}" if url else quote.url) for quote in passages(event.quotes))
-    said = [f"{clean(quote.text)}\n{headline(quote.site)} {address}" for quote, address in addresses]
+    lines = [f"{clean(quote.text)}\n{headline(quote.site)} {address}" for quote, address in addresses]
     own = f"event/{event.event}" if event.event else f"story/{head.id}"
     address = f"{url}/{own}" if url else head.head.url
-    return Item(head.id, headline(event.title), headline(head.head.publisher), address, event.sites, "\n".join(said))
+    return Item(head.id, headline(event.title), headline(head.head.publisher), address, event.sites, "\n".join(lines))
 
 
 def rising_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | None, replay: Replay) -> Iterator[list[Item]]:
@@ -240,9 +237,9 @@ def rising_items(store: Store, alert: Alert, spans: Sequence[Span], url: str | N
     for before, board in pairwise(boards):
         words = {fold_characters(word) for entry in before.words for word in (entry.rise.name, *entry.rise.with_words)}
         known = words | {entry.rise.name for entry in before.events}
-        told = known | {entry.rise.name for entry in board.events}
+        event_ids = known | {entry.rise.name for entry in board.events}
         new = [entry for entry in board.events[:ENTRIES] if entry.rise.name not in known]
-        new += [one for one in board.words[:ENTRIES] if fold_characters(one.rise.name) not in known and one.rise.event not in told]
+        new += [one for one in board.words[:ENTRIES] if fold_characters(one.rise.name) not in known and one.rise.event not in event_ids]
         yield [_rise_item(entry, alert.language, url) for entry in new if entry.stories]
 
 
@@ -251,10 +248,10 @@ def _rise_item(entry: BoardEntry, language: str, url: str | None) -> Item:
     event = rise.name if rise.kind == "event" else rise.event
     own = f"event/{event}" if event else f"story/{newest.id}"
     addresses = ((story.head, f"{url}/story/{story.id}" if url else story.head.url) for story in entry.stories)
-    told = "\n".join(f"{headline(head.title)} {address}" for head, address in addresses)
+    lines = "\n".join(f"{headline(head.title)} {address}" for head, address in addresses)
     counted = WORDS[language]["counted"].format(count=rise.count, expected=f"{rise.expected:.1f}")
     title = headline(" · ".join((entry.title, *rise.with_words)))
-    return Item(newest.id, title, counted, f"{url}/{own}" if url else newest.head.url, rise.sites, told)
+    return Item(newest.id, title, counted, f"{url}/{own}" if url else newest.head.url, rise.sites, lines)
 
 
 ITEMS: Final[Mapping[str, Callable[[Store, Alert, Sequence[Span], str | None, Replay], Iterator[list[Item]]]]] = {

@@ -116,10 +116,8 @@ def is_quiet(hour: int, quiet: tuple[int, int]) -> bool:
 
 def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, most: int) -> list[tuple[datetime, list[int]]]:
     """Return the messages for articles found at these moments (ascending): when each is sent and the indexes of its articles, up to
-    ``most``.
-
-    The schedule of :mod:`newsportal.services.alerts.run`: articles due within `GATHER` share a message, the rest waits if the hour is full.
-    """
+    ``most``. The schedule of :mod:`newsportal.services.alerts.run`: articles due within `GATHER` share a message, the rest waits if the
+    hour is full."""
     groups: list[list[tuple[datetime, int]]] = []
     for one in sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found)):
         if groups and one[0] - groups[-1][0][0] < GATHER:
@@ -130,25 +128,25 @@ def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, mos
     waiting: list[int] = []
     for group in groups:
         due = group[-1][0]
-        while waiting and (free := _next(sent, alert, zone)) < due:
+        while waiting and (free := _next_send(sent, alert, zone)) < due:
             sent.append((free, waiting[:most]))
             waiting = waiting[most:]
         waiting += [place for _, place in group]
-        while waiting and _free(sent, due, alert.per_hour) <= due:
+        while waiting and _next_free(sent, due, alert.per_hour) <= due:
             sent.append((due, waiting[:most]))
             waiting = waiting[most:]
     while waiting:
-        sent.append((_next(sent, alert, zone), waiting[:most]))
+        sent.append((_next_send(sent, alert, zone), waiting[:most]))
         waiting = waiting[most:]
     return sent
 
 
-def _next(sent: list[tuple[datetime, list[int]]], alert: Alert, zone: tzinfo) -> datetime:
+def _next_send(sent: list[tuple[datetime, list[int]]], alert: Alert, zone: tzinfo) -> datetime:
     """Return when waiting articles can be sent."""
-    return _after_quiet_hours(_free(sent, sent[-1][0], alert.per_hour), alert.quiet, zone)
+    return _after_quiet_hours(_next_free(sent, sent[-1][0], alert.per_hour), alert.quiet, zone)
 
 
-def _free(sent: list[tuple[datetime, list[int]]], moment: datetime, per_hour: int) -> datetime:
+def _next_free(sent: list[tuple[datetime, list[int]]], moment: datetime, per_hour: int) -> datetime:
     """Return the first time from ``moment`` on at which the hour before has room for a message."""
     last = [when for when, _ in sent if when > moment - HOUR]
     return moment if len(last) < per_hour else last[-per_hour] + HOUR

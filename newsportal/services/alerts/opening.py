@@ -39,9 +39,9 @@ CONDITIONS_EVERY: Final = 300.0  # seconds between checks of the conditions for 
 
 
 def setting_of(sources: Sources, accounts: Accounts) -> Setting:
-    told = sources.alerts
+    settings = sources.alerts
     policy = Policy(tuple(sources.politeness.allow_private))
-    return Setting(policy, sources.user_agent, told.mail_server, told.mail_from, own_fields(accounts, sources))
+    return Setting(policy, sources.user_agent, settings.mail_server, settings.mail_from, own_fields(accounts, sources))
 
 
 def own_fields(accounts: Accounts, sources: Sources) -> Callable[[], Mapping[str, str]]:

@@ -44,10 +44,8 @@ MOST_TRIES: Final = 12
 @dataclass(frozen=True)
 class Work:
     """Configuration of following and sending. ``url``: the portal's URL (None: messages link to the publishers). ``replay`` computes the
-    rising boards.
-
-    For operators: the ``watched`` sources, the ``folder`` whose disk is checked, and the thresholds (``alerts`` in the file).
-    """
+    rising boards. For operators: the ``watched`` sources, the ``folder`` whose disk is checked, and the thresholds (``alerts`` in the
+    file)."""
 
     accounts: Accounts
     store: Store
@@ -147,7 +145,7 @@ def deliver(work: Work, tally: Tally) -> None:
             bounded = replace(alert, per_hour=min(alert.per_hour, work.per_hour))
             held = book.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about in SCHEDULED else TOGETHER)
             try:
-                if not held or not _one(work, alert, held, tally):
+                if not held or not _send_message(work, alert, held, tally):
                     break
             except NewsportalError:  # the store or the accounts are down, for all alerts
                 raise
@@ -165,7 +163,7 @@ def allowed(work: Work, alert: Alert) -> bool:
     return needed in owner.rights and (service is None or service.needs in owner.rights)
 
 
-def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
+def _send_message(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
     """Send one message. Return False if the service accepts none for now."""
     book, now = work.accounts.alerts, work.now()
     items = {message.thing: found for message in held if (found := items_of(work, alert, message))}
@@ -174,9 +172,9 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
     held = [message for message in held if message.thing in items]
     if not held:
         return True
-    told = message_of(alert, [item for one in held for item in items[one.thing]], held[0].claim or "")
+    outgoing = message_of(alert, [item for one in held for item in items[one.thing]], held[0].claim or "")
     try:
-        send(alert.channel, alert.fields, told, work.setting, now)
+        send(alert.channel, alert.fields, outgoing, work.setting, now)
     except PutOff as error:
         _put_off(work, alert, held, error, tally)
         return False

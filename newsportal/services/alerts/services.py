@@ -198,10 +198,10 @@ def _webhook(fields: Fields, message: AlertMessage, now: datetime) -> Request:
     body = {
         "form": 1, "event": "alert", "alert": message.alert, "title": message.title, "text": message.text(), "stories": stories, "more": 0,
     }  # fmt: skip
-    asked = _json(fields["url"], body, {"idempotency-key": message.key})
+    request = _json(fields["url"], body, {"idempotency-key": message.key})
     if not fields.get("secret"):
-        return asked
-    return Request(asked.url, asked.body, {**asked.headers, SIGNATURE: signature(fields["secret"], asked.body, now)})
+        return request
+    return Request(request.url, request.body, {**request.headers, SIGNATURE: signature(fields["secret"], request.body, now)})
 
 
 WEBHOOK: Final = Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook, check_status)
@@ -253,13 +253,13 @@ def title_of(channel: str, translate: Callable[[str], str]) -> str:
 TIMEOUT: Final = 20.0  # seconds for a message and its answer
 MAX_ANSWER: Final = 64 * 1024
 
-CERTAIN: Final = re.compile(
+NOT_SENT: Final = re.compile(
     r"\(\d{3}, b|[Cc]onnection refused|[Nn]ame or service|getaddrinfo|[Nn]o route to host|[Nn]etwork is unreachable|NewConnectionError"
     r"|ConnectTimeout|NameResolutionError|CERTIFICATE|error=\d{3}|Errno 111|refused"
 )
 """In the log of Apprise: the service answered or was never reached, so nothing was sent. Otherwise that is unknown."""
 
-FOR_EVER: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
+PERMANENT: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
 """A permanent refusal (RFC 5321 section 4.2.1, RFC 9110 section 15.5)."""
 
 
@@ -301,18 +301,18 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
     target = apprise.Apprise.instantiate(address)
     if target is None:
         raise Refused("Apprise knows no such address")
-    with apprise.LogCapture(level=logging.DEBUG, fmt="%(message)s") as heard:  # type: ignore[no-untyped-call]
+    with apprise.LogCapture(level=logging.DEBUG, fmt="%(message)s") as capture:  # type: ignore[no-untyped-call]
         sent = target.notify(body=message.text(), title=message.title, body_format="text")
-        said = heard.getvalue()
+        output = capture.getvalue()
     if sent:
         return
     # the last line about a failure; other lines contain payloads and addresses
-    lines = [line for line in said.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
+    lines = [line for line in output.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
     failure = " ".join(lines[-1].split())[:200] if lines else "Apprise could not send it"
     reason = hidden(failure, {**fields, "server": setting.mail_server or ""})
-    if FOR_EVER.search(said):
+    if PERMANENT.search(output):
         raise Refused(reason)
-    if CERTAIN.search(said):
+    if NOT_SENT.search(output):
         raise PutOff(reason)
     raise Unclear(f"{reason}: perhaps it arrived")
 

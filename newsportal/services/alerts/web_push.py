@@ -97,7 +97,7 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
         raise Gone("no browser is subscribed any more; open the alert, subscribe one, save it and switch it on")
     known = json.loads(fields["subscription"])
     address = message.items[0].address if len(message.items) == 1 else "/alerts"
-    told = {
+    payload = {
         "title": message.title,
         "body": message.text(TEXT_BYTES),
         "url": address if len(address) < TEXT_BYTES // 2 else "/",
@@ -105,7 +105,7 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
     }
     try:
         body = http_ece.encrypt(
-            json.dumps(told, ensure_ascii=False).encode(), private_key=ec.generate_private_key(ec.SECP256R1()),
+            json.dumps(payload, ensure_ascii=False).encode(), private_key=ec.generate_private_key(ec.SECP256R1()),
             dh=_decoded(known["keys"]["p256dh"]), auth_secret=_decoded(known["keys"]["auth"]), version="aes128gcm",
         )  # fmt: skip
     except ValueError as error:

@@ -82,8 +82,8 @@ def rated(proposal: Proposal, now: datetime) -> Proposal:
 
 def is_comments(proposal: Proposal) -> bool:
     """Return whether a feed contains readers' comments rather than articles."""
-    said = f"{proposal.values.get('name', '')} {proposal.address}".lower()
-    return proposal.kind == "feeds" and any(word in said for word in ("comment", "评论", "評論", "回复"))
+    text = f"{proposal.values.get('name', '')} {proposal.address}".lower()
+    return proposal.kind == "feeds" and any(word in text for word in ("comment", "评论", "評論", "回复"))
 
 
 def cadence(dates: Sequence[datetime]) -> float | None:
@@ -129,9 +129,9 @@ def feed_of(page: Page, why: Message = FEED) -> Proposal | None:
         return None
     links = [Link(one.url, "", one.title, one.summary, published=one.published or one.updated) for one in found.entries if one.url]
     name = found.title or urlsplit(page.url).hostname or page.url
-    told = (why, *(Message(f"warning.{warning}") for warning in found.warnings))
+    reasons = (why, *(Message(f"warning.{warning}") for warning in found.warnings))
     return rated(
-        Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=told), page.fetched
+        Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched
     )
 
 
@@ -146,16 +146,16 @@ def sitemap_of(page: Page, why: Message = SITEMAP) -> Proposal | None:
     values = {"name": f"{host} sitemap", "url": page.url}
     if found.kind == "index":
         links = [Link(one.url, "", published=one.changed) for one in found.entries]
-        told = (why, Message("found.index", number=len(found.entries)), *warnings)
-        return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=told)
+        reasons = (why, Message("found.index", number=len(found.entries)), *warnings)
+        return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons)
     chosen = choose(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
     names = Counter(entry.publication for entry in found.entries if entry.publication)
     if names:
         values["name"] = names.most_common(1)[0][0]
     links = [Link(one.url, "", one.title, published=one.moment or url_date(one.url, page.fetched, UTC)) for one in chosen.entries]
     left = (Message(f"left.{reason}", number=number) for reason, number in sorted(chosen.left.items()))
-    told = (why, *([Message("found.sitemap-news")] if found.news else []), *left, *warnings)
-    return rated(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=told), page.fetched)
+    reasons = (why, *([Message("found.sitemap-news")] if found.news else []), *left, *warnings)
+    return rated(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=reasons), page.fetched)
 
 
 def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Proposal | None:
@@ -170,8 +170,8 @@ def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Propos
     prefix = common_folder([link.url for link in links])
     values = {"name": title_of(document) or host or page.url, "prefix": prefix}
     values = values if prefix == page.url else {**values, "seeds": page.url}
-    told = (why, Message("found.links", number=len(links)))
-    return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
+    reasons = (why, Message("found.links", number=len(links)))
+    return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:

@@ -67,7 +67,7 @@ def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> O
     reader = _Reader(base)
     try:
         dom.stream_xml(chain((first,), pieces), reader)
-    except _Enough as why:
+    except _StopParsing as why:
         text.tell(str(why))
     if "too-large" in text.warnings:
         raise BadOpml(Message("opml.large", number=MAX_BYTES // 1024**2))
@@ -97,7 +97,7 @@ def _outline(parent: ElementTree.Element, **attributes: str | None) -> ElementTr
     return ElementTree.SubElement(parent, "outline", {name: clean(value) for name, value in attributes.items() if value})
 
 
-class _Enough(Exception):
+class _StopParsing(Exception):
     """Raised by the parser target to stop parsing."""
 
 
@@ -118,16 +118,16 @@ class _Reader:
         if self.root is None:
             self.root = name
             if name != "opml":
-                raise _Enough(name)
+                raise _StopParsing(name)
         self._in_title = name == "title"
         if name != "outline":
             return
-        told = {key.rpartition("}")[2].lower(): clean(value) for key, value in attributes.items()}
-        folder = None if "xmlurl" in told else (told.get("title") or told.get("text") or "")[:MAX_TEXT] or None
-        if "xmlurl" in told:
-            self._take(told)
+        values = {key.rpartition("}")[2].lower(): clean(value) for key, value in attributes.items()}
+        folder = None if "xmlurl" in values else (values.get("title") or values.get("text") or "")[:MAX_TEXT] or None
+        if "xmlurl" in values:
+            self._add_feed(values)
         if len(self._folders) >= MAX_DEPTH:
-            raise _Enough("too-deep")
+            raise _StopParsing("too-deep")
         self._folders.append(folder)
 
     def end(self, tag: str) -> None:
@@ -142,20 +142,20 @@ class _Reader:
     def close(self) -> None:
         """Do nothing at the end."""
 
-    def _take(self, told: Mapping[str, str]) -> None:
-        given = told["xmlurl"].removeprefix("feed:")  # feed://host/path and feed:https://host/path
+    def _add_feed(self, values: Mapping[str, str]) -> None:
+        given = values["xmlurl"].removeprefix("feed:")  # feed://host/path and feed:https://host/path
         url = self._absolute(f"https:{given}" if given.startswith("//") else given)
         if url is None or len(url) > 2_048:
             self.skipped += 1
         elif url in self.feeds:
             self.repeated += 1
         elif len(self.feeds) >= MAX_FEEDS:
-            raise _Enough("too-many")
+            raise _StopParsing("too-many")
         else:
-            category = told.get("category", "").partition(",")[0].strip("/ ").rpartition("/")[2]  # Linux in /Technology/Linux,/Open
+            category = values.get("category", "").partition(",")[0].strip("/ ").rpartition("/")[2]  # Linux in /Technology/Linux,/Open
             folder = next(filter(None, reversed(self._folders)), None) or category[:MAX_TEXT] or None
-            title = (told.get("title") or told.get("text") or "")[:MAX_TEXT] or None
-            self.feeds[url] = Outline(url, title, folder, self._absolute(told.get("htmlurl")))
+            title = (values.get("title") or values.get("text") or "")[:MAX_TEXT] or None
+            self.feeds[url] = Outline(url, title, folder, self._absolute(values.get("htmlurl")))
 
     def _absolute(self, written: str | None) -> str | None:
         url = dom.join(self._base, written) if written else None

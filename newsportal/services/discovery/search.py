@@ -84,24 +84,22 @@ def find(
     url: str, fetch: Fetch, robots: Robots = lambda url: b"", *, everything: bool = False, only: Kind | None = None
 ) -> tuple[list[Proposal], list[Message]]:
     """Return the sources behind ``url``, best first, and notes on failed requests. ``robots``: used for the sitemaps of the site that
-    ``url`` redirects to. ``only``: return this kind only, possibly none.
-
-    Raises ``NoSource``; ``EgressDenied`` and ``FetchFailed`` if ``url`` itself cannot be fetched.
-    """
+    ``url`` redirects to. ``only``: return this kind only, possibly none. Raises ``NoSource``; ``EgressDenied`` and ``FetchFailed`` if
+    ``url`` itself cannot be fetched."""
     page = fetch(url)
     if page.status >= 400:
         raise NoSource("fetch.status", status=page.status)
-    looking = SourceSearch(fetch, page.fetched, everything, fetched={url, page.url})
+    search = SourceSearch(fetch, page.fetched, everything, fetched={url, page.url})
     itself = finders.feed_of(page) or finders.sitemap_of(page)
     if itself is not None:
-        return [(_seen_through(itself, looking) or itself) if _is_index(itself) else itself], looking.notes
-    for step in _steps(page, robots, looking):
+        return [(_with_newest_sitemap(itself, search) or itself) if _is_index(itself) else itself], search.notes
+    for step in _steps(page, robots, search):
         if step:
             break
-    if not looking.found:
+    if not search.found:
         raise NoSource("find.nothing", few=finders.MIN_ARTICLES)
-    wanted = [one for one in looking.found if only in (None, one.kind)]
-    return distinct(sorted(wanted, key=lambda one: -one.score), looking.notes), looking.notes
+    wanted = [one for one in search.found if only in (None, one.kind)]
+    return distinct(sorted(wanted, key=lambda one: -one.score), search.notes), search.notes
 
 
 def distinct(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]:
@@ -119,78 +117,78 @@ def distinct(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]
     return kept
 
 
-def _steps(page: Page, robots: Robots, looking: SourceSearch) -> Iterator[bool]:
+def _steps(page: Page, robots: Robots, search: SourceSearch) -> Iterator[bool]:
     """Try one finder after another, yielding true once a good source is found."""
     document = dom.document(page)
     root = urljoin(page.url, "/")
     for url in finders.feed_addresses(document)[:MAX_FEEDS]:
-        yield _feed(url, looking)
-    if _is_article(page.url) and page.url != root and (front := looking.page(root)) is not None:
-        looking.notes.append(Message("look.article", url=page.url))
+        yield _feed(url, search)
+    if _is_article(page.url) and page.url != root and (front := search.page(root)) is not None:
+        search.notes.append(Message("look.article", url=page.url))
         page, document = front, dom.document(front)
         for url in finders.feed_addresses(document)[:MAX_FEEDS]:
-            yield _feed(url, looking)
+            yield _feed(url, search)
     forum = finders.forum_of(page, document)
-    yield looking.take(forum)
+    yield search.take(forum)
     for url in (urljoin(root, path) for path in finders.USUAL_FEEDS):
-        yield _feed(url, looking, "found.feed-usual")
-    yield from _sitemaps(root, robots, looking)
+        yield _feed(url, search, "found.feed-usual")
+    yield from _sitemaps(root, robots, search)
     if forum is None and not _is_article(page.url):  # boxes next to an article are not a list
-        looking.take(finders.gallery_of(page, document))
-        looking.take(finders.region_of(page, document))
-    if looking.everything:
+        search.take(finders.gallery_of(page, document))
+        search.take(finders.region_of(page, document))
+    if search.everything:
         for url, called in finders.channels(document, MAX_CHANNELS):
-            if (channel := looking.page(url)) is not None:
-                looking.take(finders.region_of(channel, dom.document(channel), Message("found.channel", name=called)))
+            if (channel := search.page(url)) is not None:
+                search.take(finders.region_of(channel, dom.document(channel), Message("found.channel", name=called)))
     yield True
 
 
-def _feed(url: str, looking: SourceSearch, why: str = "found.feed-named") -> bool:
+def _feed(url: str, search: SourceSearch, why: str = "found.feed-named") -> bool:
     """Try a feed by its URL, or the feeds listed on the page there."""
-    page = looking.page(url)
+    page = search.page(url)
     if page is None:
         return False
     found = finders.feed_of(page, Message(why))
     if found is not None:
-        return looking.take(found)
+        return search.take(found)
     if why == "found.feed-usual":  # a page returned for every missing URL
         return False
     for listed in finders.feed_addresses(dom.document(page))[:MAX_LISTED]:
-        inner = looking.page(listed)
-        if inner is not None and looking.take(finders.feed_of(inner, Message("found.feed-listed"))):
+        inner = search.page(listed)
+        if inner is not None and search.take(finders.feed_of(inner, Message("found.feed-listed"))):
             return True
     return False
 
 
-def _sitemaps(root: str, robots: Robots, looking: SourceSearch) -> Iterator[bool]:
+def _sitemaps(root: str, robots: Robots, search: SourceSearch) -> Iterator[bool]:
     """Try the sitemaps named by robots.txt, news first, else those at usual paths. Of an index, the newest sitemap is read."""
     try:
         text = robots(root)
     except (EgressDenied, FetchFailed) as error:
-        looking.notes.append(error.message)
+        search.notes.append(error.message)
         return
     named = sorted(named_in(text, root), key=lambda url: "news" not in url.lower())
     usual = [urljoin(root, path) for path in finders.USUAL_SITEMAPS]
     why = Message("found.sitemap-named" if named else "found.sitemap-usual")
     for url in (named or usual)[:MAX_SITEMAPS]:
-        page = looking.page(url)
+        page = search.page(url)
         found = finders.sitemap_of(page, why) if page else None
-        yield looking.take(_seen_through(found, looking) if found and _is_index(found) else found)
+        yield search.take(_with_newest_sitemap(found, search) if found and _is_index(found) else found)
 
 
 def _is_index(found: Proposal) -> bool:
     return any(why.code == "found.index" for why in found.why)
 
 
-def _seen_through(index: Proposal, looking: SourceSearch) -> Proposal | None:
+def _with_newest_sitemap(index: Proposal, search: SourceSearch) -> Proposal | None:
     """Return an index with the current entries of its newest sitemap."""
-    newest = next((link.url for link in index.links if link.url not in looking.fetched), None)  # an index may list itself
-    page = looking.page(newest) if newest else None
+    newest = next((link.url for link in index.links if link.url not in search.fetched), None)  # an index may list itself
+    page = search.page(newest) if newest else None
     inside = finders.sitemap_of(page) if page else None
     if inside is None:
         return None
     why = (*index.why, Message("found.index-newest", number=inside.entries))
-    return rated(replace(index, entries=inside.entries, links=inside.links, why=why), looking.now)
+    return rated(replace(index, entries=inside.entries, links=inside.links, why=why), search.now)
 
 
 def _is_article(url: str) -> bool:

@@ -99,7 +99,7 @@ class SiteCounter:
             self._visited.add(own)
         elif family == ENGINE and (site := self._site(own)) is not None:
             site.found += 1
-            self._note(site, article, article.url, article.title)
+            self._add_example(site, article, article.url, article.title)
         if article.origin and article.origin != article.site and (article.origin in self._origins or len(self._origins) < MAX_SITES):
             self._origins[article.origin] += 1
         for domain, url in linked(article.html or "", own):
@@ -107,7 +107,7 @@ class SiteCounter:
                 site.linked += 1
                 if len(site.by) < MAX_KEPT:
                     site.by.add(own)
-                self._note(site, article, url, None)
+                self._add_example(site, article, url, None)
 
     def suggestions(self, limit: int = 50) -> list[Suggestion]:
         """Return the sites that are not sources yet, best first."""
@@ -119,14 +119,14 @@ class SiteCounter:
         for name, domains in self._names.items():
             called.setdefault(domains.most_common(1)[0][0], name)
         wanted = (set(self._sites) | set(reposted)) - self._visited - NO_SOURCES
-        made = (self._made(domain, reposted[domain], called.get(domain)) for domain in wanted)
+        made = (self._suggestion(domain, reposted[domain], called.get(domain)) for domain in wanted)
         return sorted(made, key=lambda one: (-one.score, one.site))[:limit]
 
     def origins(self, limit: int = 20) -> list[tuple[str, int]]:
         """Return names given as origin whose domain is unknown."""
         return [(name, number) for name, number in self._origins.most_common() if name not in self._names][:limit]
 
-    def _made(self, domain: str, reposted: int, name: str | None) -> Suggestion:
+    def _suggestion(self, domain: str, reposted: int, name: str | None) -> Suggestion:
         site = self._sites.get(domain) or _Site()
         score = LINKED * math.log1p(site.linked) * (1 + math.log1p(max(0, len(site.by) - 1)))
         score += REPOSTED * math.log1p(reposted) + FOUND * math.log1p(site.found) + 0.5 * math.log1p(len(site.topics))
@@ -141,7 +141,7 @@ class SiteCounter:
             self._sites = dict(nlargest(int(LEFT * MAX_SITES), known, key=lambda one: one[1].weight))
         return self._sites.setdefault(domain, _Site())
 
-    def _note(self, site: _Site, article: StoredArticle, url: str, title: str | None) -> None:
+    def _add_example(self, site: _Site, article: StoredArticle, url: str, title: str | None) -> None:
         site.url, site.title = site.url or url, site.title or title
         for topic in article.topics:
             if topic in site.topics or len(site.topics) < MAX_KEPT:

@@ -60,16 +60,16 @@ def difference(old: str, new: str) -> list[DiffLine]:
     before, after, budget = _lines(old), _lines(new), Budget(MOST)
     steps = _steps(before, after, budget)
     if steps is None:
-        return [*_all("gone", before), *_all("new", after)]
+        return [*_lines_of_kind("gone", before), *_lines_of_kind("new", after)]
     found = list[DiffLine]()
     for step in steps:
         if step.same:
-            found += _all("same", step.after)
+            found += _lines_of_kind("same", step.after)
             continue
         for place in range(max(len(step.before), len(step.after))):  # pairs with counterparts that are similar enough
             left, right = step.before[place : place + 1], step.after[place : place + 1]
             mixed = _words(left[0], right[0], budget) if left and right else None
-            found += [mixed] if mixed is not None else [*_all("gone", left), *_all("new", right)]
+            found += [mixed] if mixed is not None else [*_lines_of_kind("gone", left), *_lines_of_kind("new", right)]
     return found
 
 
@@ -126,13 +126,13 @@ def _price(before: Sequence[str], after: Sequence[str]) -> int:
     return (pairs + len(before) + len(after)) * (min(len(before), len(after)) + 1)
 
 
-def _all(kind: Kind, lines: Sequence[str]) -> list[DiffLine]:
+def _lines_of_kind(kind: Kind, lines: Sequence[str]) -> list[DiffLine]:
     return [(Piece(kind, line),) for line in lines]
 
 
 def _words(old: str, new: str, budget: Budget) -> DiffLine | None:
     """Return the word difference; ``None`` if too little is common or it would take too long."""
-    steps = _steps(_cut(old), _cut(new), budget)
+    steps = _steps(_tokens(old), _tokens(new), budget)
     if steps is None:
         return None
     common = sum(len("".join(step.after)) for step in steps if step.same)
@@ -148,7 +148,7 @@ def _words(old: str, new: str, budget: Budget) -> DiffLine | None:
     return tuple(pieces)
 
 
-def _cut(text: str) -> list[str]:
+def _tokens(text: str) -> list[str]:
     """Split a line into words and white space, without losing characters."""
     found: list[str] = []
     for part in SPACE.split(text):

@@ -32,7 +32,7 @@ TYPED_MARK: Final = re.compile(r"⟦\s*(\d{1,5})\s*⟧")
 PLAIN: Final = frozenset(("p", "div", "span", "a", "em", "strong", "b", "i", "sub", "sup"))
 """Elements that are plain text if they contain no picture."""
 
-SAID: Final = 40  # characters of a part's content shown in its line
+LABEL_CHARS: Final = 40  # characters of a part's content shown in its line
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,16 @@ class Body:
 def blocks_of(html: str | None, text: str, images: Sequence[Image], base: str) -> list[Block]:
     """Return the parts of an article's body; pictures outside it are appended, so that they can be removed as well."""
     body = sanitise(html, base) if html else "".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line.strip())
-    told = set(text.splitlines())
+    text_lines = set(text.splitlines())
     found: list[Block] = []
     for markup in _parts(body):
-        found.append(_block(markup, sum(block.number is not None for block in found) + 1, told))
+        found.append(_block(markup, sum(block.number is not None for block in found) + 1, text_lines))
     shown = {address for block in found for address in block.pictures}
     for image in images:
         if image.url not in shown:
             caption = f"<figcaption>{escape(image.caption)}</figcaption>" if image.caption else ""
             figure = sanitise(f'<figure><img src="{escape(image.url)}" alt="">{caption}</figure>', base)
-            found.append(_block(figure, sum(block.number is not None for block in found) + 1, told))
+            found.append(_block(figure, sum(block.number is not None for block in found) + 1, text_lines))
     return [block for block in found if block.typed]
 
 
@@ -116,9 +116,9 @@ def _marked(line: str, by_number: dict[int, Block]) -> Block | None:
 
 def _new(line: str) -> Block:
     heading = TYPED_HEADING.match(line)
-    told = line[heading.end() :] if heading else line
+    content = line[heading.end() :] if heading else line
     name = "h2" if heading else "p"
-    return Block(f"<{name}>{escape(told)}</{name}>", (told,), (line,))
+    return Block(f"<{name}>{escape(content)}</{name}>", (content,), (line,))
 
 
 def _parts(body: str) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _parts(body: str) -> Iterator[str]:
                 yield f"<p>{escape(node.tail.strip())}</p>"
 
 
-def _block(markup: str, number: int, told: set[str]) -> Block:
+def _block(markup: str, number: int, text_lines: set[str]) -> Block:
     root = dom.parse_html(f"<div>{markup}</div>")
     node = dom.css(root, "body > div > *")[0]
     lines, pictures = tuple(dom.lines_of(node)), tuple(str(one) for one in dom.xpath(node, "descendant-or-self::img/@src"))
@@ -144,11 +144,11 @@ def _block(markup: str, number: int, told: set[str]) -> Block:
     if not lines and not pictures:
         return Block(markup, (), ())
     captions = [*lines, *(str(one) for one in dom.xpath(node, "descendant-or-self::img/@alt"))]
-    said = " ".join(captions)[:SAID]
-    return Block(markup, tuple(line for line in lines if line in told), (f"⟦{number}⟧ {said}".strip(),), number, pictures)
+    label = " ".join(captions)[:LABEL_CHARS]
+    return Block(markup, tuple(line for line in lines if line in text_lines), (f"⟦{number}⟧ {label}".strip(),), number, pictures)
 
 
-TOLD: Final = 200  # characters of a value in the audit log; the article's revisions have the complete one
+LOGGED_CHARS: Final = 200  # characters of a value in the audit log; the article's revisions have the complete one
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,30 +177,30 @@ def draft_of(article: StoredArticle, *, body: bool = True) -> Draft:
 
 def correction(article: StoredArticle, draft: Draft) -> Correction:
     """Return the fields in which the draft differs from the article. Raises ``ValueError`` for an unknown part of the body."""
-    said: Correction = {}
+    changes: Correction = {}
     if draft.title.strip() != article.title.strip():
-        said["title"] = draft.title.strip()
+        changes["title"] = draft.title.strip()
     if draft.author.strip() != (article.author or "").strip():
-        said["author"] = draft.author.strip() or None
+        changes["author"] = draft.author.strip() or None
     minutes = [moment and moment.replace(second=0, microsecond=0) for moment in (draft.published, article.published)]
     if minutes[0] != minutes[1]:  # forms have no seconds
-        said["published"] = draft.published
+        changes["published"] = draft.published
     blocks = parts(article) if draft.lines is not None else []
     if draft.lines is not None and _lines(draft.lines) != _lines(typed(blocks)):
         body = read(draft.lines, blocks, article.url)
-        said["text"], said["html"] = body.text, body.html
-        said["images"] = tuple(image for image in article.images if image.url in body.pictures)
-    return said
+        changes["text"], changes["html"] = body.text, body.html
+        changes["images"] = tuple(image for image in article.images if image.url in body.pictures)
+    return changes
 
 
-def details(article: StoredArticle, said: Mapping[str, Any]) -> dict[str, Any]:
+def details(article: StoredArticle, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the details for the audit log: each field before and after, truncated."""
-    fields = [field for field in ("title", "author", "published", "text") if field in said]
-    return {field: [_storable(getattr(article, field)), _storable(said[field])] for field in fields}
+    fields = [field for field in ("title", "author", "published", "text") if field in changes]
+    return {field: [_storable(getattr(article, field)), _storable(changes[field])] for field in fields}
 
 
 def _storable(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value[:TOLD] if isinstance(value, str) else value
+    return value.isoformat() if isinstance(value, datetime) else value[:LOGGED_CHARS] if isinstance(value, str) else value
 
 
 def _lines(text: str) -> list[str]:
@@ -230,13 +230,13 @@ class Editor:
     now: datetime
     log: Callable[[str, str, Mapping[str, Any]], None]
 
-    def correct(self, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
+    def correct(self, article: StoredArticle, changes: Correction, seen: int | None = None) -> int:
         """Replace fields of the page; return the article's revision. ``seen``: the revision the editor saw, by default ``article``'s.
         Raises ``Superseded`` and ``StoreError``."""
         state = article.revision if seen is None else seen
-        number = self.store.correct(article.id, said, by=self.by, now=self.now, seen=state)
+        number = self.store.correct(article.id, changes, by=self.by, now=self.now, seen=state)
         if number != article.revision:
-            self.log("article.correct", article.id, {"revision": number, **details(article, said)})
+            self.log("article.correct", article.id, {"revision": number, **details(article, changes)})
         return number
 
     def withdraw(self, article: StoredArticle) -> int:
@@ -264,7 +264,7 @@ class Editor:
     def fold(self, article_id: str, story_id: str) -> Moved:
         """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown, or it is already
         there."""
-        came_from = _where(self.store, article_id)
+        came_from = _story_of(self.store, article_id)
         target = self.store.story(story_id, hidden=True)
         if target is None:
             raise StoreError(f"no story {story_id!r}")
@@ -277,7 +277,7 @@ class Editor:
 
     def unfold(self, article_id: str) -> Moved:
         """Move an article into a story of its own. Raises ``StoreError`` if it is unknown, or alone in its story."""
-        came_from = _where(self.store, article_id)
+        came_from = _story_of(self.store, article_id)
         story_id = self.store.unfold(article_id, now=self.now)
         if story_id == came_from:
             raise StoreError(f"article {article_id!r} is alone in its story")
@@ -285,7 +285,7 @@ class Editor:
         return Moved(article_id, story_id, came_from, came_from)
 
 
-def _where(store: Store, article_id: str) -> str:
+def _story_of(store: Store, article_id: str) -> str:
     article = store.article(article_id)
     if article is None:
         raise StoreError(f"no article {article_id!r}")

@@ -23,7 +23,7 @@ def unlogged(action: str, thing: str, details: Mapping[str, Any]) -> None:
 
 
 MOST_TITLE = 200  # characters of an event's title
-MOST_SUMMED = 200  # latest stories whose keywords make the vector of an edited event
+MAX_VECTOR_STORIES = 200  # latest stories whose keywords make the vector of an edited event
 
 
 def existing(store: Store, event_id: str) -> Event:
@@ -98,7 +98,7 @@ def _vectors(store: Store, moves: Mapping[str, tuple[str, str]]) -> dict[str, st
     stories = {event: [one.story_id for one in placed if one.story_id not in moves] for event, placed in store.events.members(ids).items()}
     for story, (_, to) in moves.items():
         stories.setdefault(to, []).append(story)
-    heads = {event: [one.head.id for one in store.listed(stories.get(event, [])[-MOST_SUMMED:]).values()] for event in ids}
+    heads = {event: [one.head.id for one in store.listed(stories.get(event, [])[-MAX_VECTOR_STORIES:]).values()] for event in ids}
     return {event: vector_over(event, store.articles(heads[event])) for event in ids}
 
 
@@ -148,7 +148,7 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
             except StoreUnavailable:
                 raise
             except StoreError:  # a concurrent edit, fold or deletion
-                found = clusters.likest(event.id)
+                found = clusters.most_similar(event.id)
                 _restore(store, clusters, event.id, *(found[:1] if found else ()))
                 done.conflicts += 1
             at = event.changed
@@ -164,20 +164,20 @@ def _revise_event(store: Store, clusters: EventClusters, id: str, now: datetime,
     event, placed = store.events.event(id), store.events.members([id]).get(id, [])
     if event is None or not placed:
         return
-    if 1 < len(placed) <= MOST_SUMMED and not _is_named(event):
+    if 1 < len(placed) <= MAX_VECTOR_STORIES and not _is_named(event):
         for part in components(_stories(store, placed), {one.story_id for one in placed if one.by})[1:]:
             new, _ = split(store, id, part, by=NOBODY, now=now)
             _restore(store, clusters, id, new)
             done.parted += 1
     other = None
-    while (found := clusters.likest(id)) and (other := store.events.event(found[0])) is None:
+    while (found := clusters.most_similar(id)) and (other := store.events.event(found[0])) is None:
         _restore(store, clusters, found[0])
     if other is None or not other.stories:
         return
     theirs = store.events.members([id, other.id])
     edited = [one.id for one in (event, other) if _is_named(one) or any(member.by for member in theirs.get(one.id, ()))]
     members = [member for members in theirs.values() for member in members]
-    if len(edited) == 2 or (len(members) <= MOST_SUMMED and len(components(_stories(store, members))) > 1):
+    if len(edited) == 2 or (len(members) <= MAX_VECTOR_STORIES and len(components(_stories(store, members))) > 1):
         return
     largest = max((event, other), key=lambda one: (one.id in edited, len(theirs.get(one.id, ())), -one.first.timestamp(), one.id))
     gone = other if largest is event else event

@@ -11,7 +11,7 @@ from typing import Final
 
 from newsportal.classify.keywords import terms as weighted_terms
 from newsportal.errors import StoreError
-from newsportal.events import TERMS, EventClusters, EventState, Story, places_among, summed_up
+from newsportal.events import TERMS, EventClusters, EventState, Story, combined_state, places_among
 from newsportal.events.summaries import RepeatedSentences
 from newsportal.store.events import Placed
 from newsportal.store.results import Change, StoredArticle, is_thread
@@ -47,7 +47,7 @@ def state_of(id: str, vector: bytes) -> EventState:
 
 def vector_over(id: str, articles: Iterable[StoredArticle]) -> str:
     """Return the vector of an event whose stories have these articles as heads."""
-    return vector_of(summed_up(id, (story_of(one.story_id, one.title, one.text, one.moment) for one in articles)))
+    return vector_of(combined_state(id, (story_of(one.story_id, one.title, one.text, one.moment) for one in articles)))
 
 
 class EventFollower:

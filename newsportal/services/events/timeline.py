@@ -107,10 +107,10 @@ def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone
     by_day: dict[date, list[Point]] = {}
     for story, article in zip(stories, articles, strict=True):
         day, sentence = dated_sentence(article.text, article.moment.astimezone(zone))
-        said = DATELINE.sub("", sentence or "", count=1)
-        if not is_sentence(said) or DANGLING.match(said):  # incomplete by itself (「其中三座今天起限行。」)
-            said = next(sentences(article.text), article.title)
-        point = Point(day or article.moment.astimezone(zone).date(), _cut(said), story, day is not None)
+        summary = DATELINE.sub("", sentence or "", count=1)
+        if not is_sentence(summary) or DANGLING.match(summary):  # incomplete by itself (「其中三座今天起限行。」)
+            summary = next(sentences(article.text), article.title)
+        point = Point(day or article.moment.astimezone(zone).date(), _cut(summary), story, day is not None)
         by_day.setdefault(point.day, []).append(point)
     chosen = []
     for same in by_day.values():
@@ -194,15 +194,15 @@ def _by_names(index: Index, article: StoredArticle) -> list[str]:
             continue
         for hit in found.hits:
             if hit.story_id != article.story_id:
-                said = IN_TITLE if name in hit.title else 1.0
-                weights[hit.story_id] = weights.get(hit.story_id, 0.0) + said / sqrt(found.total)
+                weight = IN_TITLE if name in hit.title else 1.0
+                weights[hit.story_id] = weights.get(hit.story_id, 0.0) + weight / sqrt(found.total)
     return sorted(weights, key=lambda id: -weights[id])
 
 
 def names_of(title: str, text: str) -> list[str]:
     """Return the names an article is about: quoted ones (《》, “”) in its title or used twice, then names among its keywords."""
     title = clean(title)
-    said = Counter(name for match in QUOTED.finditer(f"{title}\n{text[:LOOKED_AT]}") for name in match.groups() if name)
-    quoted = [name for name, times in said.most_common() if (times > 1 or name in title) and not NO_NAME.search(name)]
+    quotations = Counter(name for match in QUOTED.finditer(f"{title}\n{text[:LOOKED_AT]}") for name in match.groups() if name)
+    quoted = [name for name, times in quotations.most_common() if (times > 1 or name in title) and not NO_NAME.search(name)]
     words = (one.word.replace('"', " ") for one in keywords(title, text, WORDS))
     return list(dict.fromkeys([*(name for name in quoted if len(name) <= LONGEST), *filter(is_name, words)]))

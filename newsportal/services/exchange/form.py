@@ -73,14 +73,14 @@ def incoming(row: Any, now: datetime) -> Incoming:
     there = {name: value for name, value in row.items() if value is not None}
     if missing := [name for name in NEEDED if name not in there]:
         raise ValueError(f"without {', '.join(missing)}")
-    if not _on_the_web(_of(there, "url", str, "text")):
+    if not _on_the_web(_checked(there, "url", str, "text")):
         raise ValueError("url is no address of the Web; it begins with https:// or http:// and names a host")
-    found: dict[str, Any] = {name: _of(there, name, str, "text") for name in TEXTS if name in there}
+    found: dict[str, Any] = {name: _checked(there, name, str, "text") for name in TEXTS if name in there}
     found |= {name: _moment(name, there[name]) for name in MOMENTS if name in there}
-    found |= {name: _number(name, _of(there, name, (int, float), "number")) for name in NUMBERS if name in there}
-    found |= {name: tuple(_each(there, name, _text)) for name in LISTS if name in there}
-    found |= {"images": tuple(_each(there, "images", _image)), "topic_marks": tuple(_each(there, "topic_marks", _mark))}
-    found |= {"posts": tuple(_each(there, "posts", _post)), "missing": tuple(_each(there, "missing", _whole))}
+    found |= {name: _number(name, _checked(there, name, (int, float), "number")) for name in NUMBERS if name in there}
+    found |= {name: tuple(_checked_list(there, name, _checked_text)) for name in LISTS if name in there}
+    found |= {"images": tuple(_checked_list(there, "images", _image)), "topic_marks": tuple(_checked_list(there, "topic_marks", _mark))}
+    found |= {"posts": tuple(_checked_list(there, "posts", _post)), "missing": tuple(_checked_list(there, "missing", _integer))}
     values = found | ({"complete": bool(there["complete"])} if "complete" in there else {})
     url = values["url"]
     if "html" in values:  # it may come from another program, and is served to readers as stored
@@ -108,14 +108,14 @@ def incoming(row: Any, now: datetime) -> Incoming:
     return Incoming(article, min(seen, now))
 
 
-def _of(values: Mapping[str, Any], name: str, kind: Any, called: str) -> Any:
+def _checked(values: Mapping[str, Any], name: str, kind: Any, called: str) -> Any:
     value = values[name]
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ValueError(f"{name} is no {called}")  # noqa: TRY004  a bad file, not a bad caller
     return value
 
 
-def _each(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> list[Any]:
+def _checked_list(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> list[Any]:
     value = values.get(name) or []
     if not isinstance(value, list):
         raise ValueError(f"{name} is no list")  # noqa: TRY004
@@ -145,14 +145,14 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     number = int(_number("it", value))
     if abs(number) > LARGEST:
         raise ValueError(f"a number beyond {LARGEST}")
     return number
 
 
-def _text(value: Any) -> str:
+def _checked_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("no text")
     return value
@@ -164,7 +164,7 @@ def _moment(name: str, value: Any) -> datetime:
         moment = value
     else:
         try:
-            moment = datetime.fromisoformat(_text(value))
+            moment = datetime.fromisoformat(_checked_text(value))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} is no moment in ISO 8601") from error
     try:
@@ -179,25 +179,25 @@ def _image(value: Any) -> Image:
         if not isinstance(one, int if name in ("width", "height") else str):
             raise TypeError(f"{name} of another kind")
         if isinstance(one, int):
-            _whole(one)
+            _integer(one)
     return Image(**known)
 
 
 def _mark(value: Any) -> TopicMark:
     score = value.get("score")
-    return TopicMark(_text(value["topic"]), _text(value["by"]), None if score is None else _number("score", score))
+    return TopicMark(_checked_text(value["topic"]), _checked_text(value["by"]), None if score is None else _number("score", score))
 
 
 def _post(value: Any) -> Post:
-    texts: dict[str, Any] = {name: _text(value[name]) for name in ("author", "date_text", "quoted") if value.get(name) is not None}
+    texts: dict[str, Any] = {name: _checked_text(value[name]) for name in ("author", "date_text", "quoted") if value.get(name) is not None}
     moment = value.get("published")
     return Post(
         **texts,
         published=None if moment is None else _moment("published", moment),
-        text=_text(value["text"]),
-        floor=None if value.get("floor") is None else _whole(value["floor"]),
+        text=_checked_text(value["text"]),
+        floor=None if value.get("floor") is None else _integer(value["floor"]),
         images=tuple(map(_image, value.get("images") or ())),
-        id=_text(value["name"]) if value.get("name") is not None else None,
+        id=_checked_text(value["name"]) if value.get("name") is not None else None,
     )
 
 

@@ -89,11 +89,11 @@ def read_csv(stream: TextIO) -> Iterator[tuple[int, Any]]:
     """Yield (line, row); an invalid row is a ``ValueError``. Files of other programs may have some of the columns, in any order."""
     csv.field_size_limit(LONGEST)
     lines = csv.reader(_lines(stream), strict=True)
-    header = next(_sound(lines), None)
+    header = next(_valid_rows(lines), None)
     names = [text_of(name.removeprefix(BOM)).strip() for name in header] if isinstance(header, list) else []
     if "url" not in names:
         raise ValueError("no CSV of articles: its first line names no column url")
-    for row in _sound(lines):
+    for row in _valid_rows(lines):
         if isinstance(row, ValueError):
             yield lines.line_num, row
         elif row:
@@ -108,7 +108,7 @@ def _lines(stream: TextIO) -> Iterator[str]:
         yield line
 
 
-def _sound(lines: Any) -> Iterator[list[str] | ValueError]:
+def _valid_rows(lines: Any) -> Iterator[list[str] | ValueError]:
     while True:
         try:
             yield next(lines)
@@ -247,20 +247,20 @@ def read_warc(path: Path) -> Iterator[tuple[int, Any]]:
         if record.kind == "metadata" and record.content_type == ARTICLE:
             described.add(key(record.url))
             number += 1
-            yield number, _noted(record)
+            yield number, _from_metadata(record)
         elif record.kind == "response" and record.status == 200 and "html" in record.content_type and key(record.url) not in described:
             number += 1
-            yield number, _read(record)
+            yield number, _from_page(record)
 
 
-def _noted(record: Record) -> Any:
+def _from_metadata(record: Record) -> Any:
     try:
         return json.loads(record.body)
     except (ValueError, RecursionError) as error:
         return ValueError(f"{record.url}: {error}")
 
 
-def _read(record: Record) -> Any:
+def _from_page(record: Record) -> Any:
     try:
         body = decompress(record.body, record.encodings, LONGEST_PAGE)
     except TooLarge as error:

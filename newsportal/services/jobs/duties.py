@@ -112,7 +112,7 @@ SILENCE: Final = 1800.0  # seconds without log output after which a crawl counts
 OFFLINE: Final = 30.0  # seconds between checks for a missing network. Only DNS look-ups: no requests to sites
 OFFLINE_TEXT: Final = "there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one"
 
-NIGHTLY_LOOK: Final = 300.0
+NIGHTLY_INTERVAL: Final = 300.0
 NIGHTLY_FIRST: Final = 30.0  # seconds between checks of the hour; the first is delayed during start-up
 
 
@@ -122,7 +122,7 @@ class DueSources(Duty):
     def __init__(self, file: SourcesReloader, caps: Caps, *, once: bool = False) -> None:
         self._file, self._caps, self._once = file, caps, once
         self._attempts: dict[str, Attempt] = {}
-        self._given: set[str] = set()
+        self._started_keys: set[str] = set()
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
         began = time.monotonic()
@@ -130,12 +130,12 @@ class DueSources(Duty):
             waiting = due(self._file.known, store, now)
         self.took = time.monotonic() - began
         if self._once:  # if hosts are unreachable, a visit does not count, and its source stays due
-            waiting = [one for one in waiting if one.key not in self._given]
+            waiting = [one for one in waiting if one.key not in self._started_keys]
         crawls = [job for job in jobs if job.kind == CRAWL and job.subject]
         for wanted in plan(waiting, crawls, self._attempts, self._caps, now):
             self._attempts = attempted(wanted, waiting, self._attempts, now)
             yield wanted
-            self._given.update(wanted.sources)
+            self._started_keys.update(wanted.sources)
 
 
 class RepeatedCrawl(Duty):
@@ -148,22 +148,22 @@ class RepeatedCrawl(Duty):
         self._every, self._away, self._offline, self._say, self._clock = every, away, offline, say, clock
         self.everything = everything
         self._running = self._waits = False
-        self._asked = True
+        self._requested = True
         self._next = clock()
 
     def ask(self) -> None:
         """Request a crawl of due sources at once."""
-        self._asked = True
+        self._requested = True
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
         at = self._clock() >= self._next
-        if self._running or not (at or (self._asked and not self.everything)):
+        if self._running or not (at or (self._requested and not self.everything)):
             return
         if self._waits and self._away():
             self._next = self._clock() + OFFLINE
             return
         which = "--once" if self.everything else "--due"
-        self._asked = False
+        self._requested = False
         yield Wanted(words=("crawl", which, "--log-level", "INFO"), silence=SILENCE)
         self._running = True
 
@@ -209,7 +209,7 @@ class Nightly(Duty):
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
         if self._clock() < self._next:
             return
-        self._next = self._clock() + NIGHTLY_LOOK
+        self._next = self._clock() + NIGHTLY_INTERVAL
         at = last_due(now, self._hour, self._zone)
         if self._is_due(PRUNE, jobs, at, now) and self._fits() is not None:
             yield Wanted(kind=PRUNE, words=("prune", "--json"), limit=PRUNE_LIMIT)

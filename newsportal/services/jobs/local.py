@@ -24,7 +24,7 @@ from newsportal.services.jobs.base import CRAWL, LOCAL, VARIABLE, Job, Row, Stat
 from newsportal.services.jobs.records import Records, alive, born, end_process
 
 STOP_PATIENCE: Final = 30.0  # seconds for all crawls to end by themselves; systemd waits 60 for us (deploy/)
-LOOK: Final = 10.0  # seconds between checks of a log for excessive size or silence
+CHECK_INTERVAL: Final = 10.0  # seconds between checks of a log for excessive size or silence
 NAMES: Final = "--"
 """Separates user-defined names from options in the words of a command, so that no name is parsed as an option."""
 
@@ -42,11 +42,8 @@ class Child:
 
 class LocalRunner:
     """Runs jobs as processes with their own sessions. A killed runner leaves crawls running; the next one finds them by their records.
-    Thread-safe.
-
-    ``origin``: recorded as who started the jobs. ``say``: called if records cannot be written, and jobs start without; ``None``: they do
-    not start. ``ended``: called after a job has ended.
-    """
+    Thread-safe. ``origin``: recorded as who started the jobs. ``say``: called if records cannot be written, and jobs start without;
+    ``None``: they do not start. ``ended``: called after a job has ended."""
 
     where = LOCAL
 
@@ -103,12 +100,12 @@ class LocalRunner:
     def _spawn(self, id: str, wanted: Wanted) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUNBUFFERED": "1"}
         own = {VARIABLE: id} if wanted.kind != CRAWL else {"SCRAPY_SETTINGS_MODULE": "newsportal.settings"}
-        with self._opened(self._records.log_file(id)) as log, self._opened(self._records.report_file(id)) as report:
+        with self._open_log(self._records.log_file(id)) as log, self._open_log(self._records.report_file(id)) as report:
             streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log if wanted.kind == CRAWL else report, "stderr": log}
             folder = self._folder if self._folder.is_dir() else None
             return subprocess.Popen(self._command(id, wanted), cwd=folder, env=environment | own, start_new_session=True, **streams)
 
-    def _opened(self, file: Path) -> IO[bytes]:
+    def _open_log(self, file: Path) -> IO[bytes]:
         try:
             return file.open("ab")
         except OSError:
@@ -151,14 +148,14 @@ class LocalRunner:
         until = None if wanted.limit is None else time.monotonic() + wanted.limit
         size, quiet, why = 0, 0.0, None
         while True:
-            left = LOOK if until is None or why else max(0.0, min(LOOK, until - time.monotonic()))
+            left = CHECK_INTERVAL if until is None or why else max(0.0, min(CHECK_INTERVAL, until - time.monotonic()))
             with suppress(subprocess.TimeoutExpired):
                 process.wait(left)
                 return why
             before = size
             with suppress(RunnerRefused):
                 size = self._records.bound(id)
-            quiet = quiet + LOOK if size == before else 0.0  # counted in checks: a suspended machine is not silent
+            quiet = quiet + CHECK_INTERVAL if size == before else 0.0  # counted in checks: a suspended machine is not silent
             if why is not None or (until is not None and time.monotonic() >= until):
                 why = why or {"code": "timeout", "text": f"it took more than {wanted.limit:g} seconds"}
                 end_process(process.pid, gently=False)
@@ -213,7 +210,7 @@ class LocalRunner:
             child.thread.join(max(0.0, until - time.monotonic()))
             if child.thread.is_alive():
                 end_process(child.process.pid, gently=False)
-                child.thread.join(LOOK)
+                child.thread.join(CHECK_INTERVAL)
 
 
 def _until_recorded(job: Job, children: Collection[str]) -> Job:

@@ -71,11 +71,11 @@ def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
         )
         section = "[deploy]" if name == DEFAULT else f"[deploy:{name}]"
         raise TargetError(f"{where}. Write one ({section} with url = http://127.0.0.1:6800/), or give the server's URL")
-    said = {key: Template(value).safe_substitute(environ) for key, value in known[name].items()}
-    if not said.get("url"):
+    options = {key: Template(value).safe_substitute(environ) for key, value in known[name].items()}
+    if not options.get("url"):
         raise TargetError(f"{file}: the target {name!r} has no url; write: url = http://127.0.0.1:6800/")
-    credentials = said.get("username") or None, said.get("password") or None
-    found = Target(_checked(said["url"]), said.get("project") or PROJECT, *credentials, said.get("version") or None)
+    credentials = options.get("username") or None, options.get("password") or None
+    found = Target(_checked(options["url"]), options.get("project") or PROJECT, *credentials, options.get("version") or None)
     return _with_credentials(found, environ)
 
 
@@ -96,16 +96,16 @@ def _read_targets(file: Path) -> dict[str, dict[str, str]]:
 def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise TargetError(f"{_bare(url)!r} is no address of a scrapyd; allowed: http://HOST:PORT or https://HOST:PORT")
+        raise TargetError(f"{_without_credentials(url)!r} is no address of a scrapyd; allowed: http://HOST:PORT or https://HOST:PORT")
     if parts.username is not None or parts.password is not None:
         raise TargetError(
-            f"{_bare(url)!r}: a password in an address ends up in lists of processes and in logs; "
+            f"{_without_credentials(url)!r}: a password in an address ends up in lists of processes and in logs; "
             f"write it into {CONFIGURATION} (username, password), or set SCRAPYD_USERNAME and SCRAPYD_PASSWORD"
         )
     return url.rstrip("/")
 
 
-def _bare(url: str) -> str:
+def _without_credentials(url: str) -> str:
     before, _, after = url.rpartition("@")
     return f"{before.partition('//')[0]}//{after}" if before else url
 
@@ -181,16 +181,16 @@ class Server:
 
     def _answered(self, answer: Answer) -> dict[str, Any]:
         try:
-            said = json.loads(self._checked(answer).body)
-            status = said["status"]
+            reply = json.loads(self._checked(answer).body)
+            status = reply["status"]
         except (ValueError, KeyError, TypeError) as error:
             raise RunnerRefused(f"what answers at {self.target.url} is no scrapyd") from error
         if status != "ok":
-            told = str(said.get("message", status)).strip()
-            if "Traceback (most recent call last)" in told:  # without its traceback
-                told = f"{told.splitlines()[-1].strip()} (its own log says more)"
-            raise RunnerRefused(f"scrapyd at {self.target.url} says: {told}")
-        return dict(said)
+            message = str(reply.get("message", status)).strip()
+            if "Traceback (most recent call last)" in message:  # without its traceback
+                message = f"{message.splitlines()[-1].strip()} (its own log says more)"
+            raise RunnerRefused(f"scrapyd at {self.target.url} says: {message}")
+        return dict(reply)
 
     def _checked(self, answer: Answer) -> Answer:
         """Raise ``RunnerRefused`` or ``RunnerUnavailable`` for a status without an answer of scrapyd."""
@@ -263,9 +263,9 @@ def project_of(server: Server, wanted: str | None) -> str:
             return str(name)
     if wanted is None and len(there) == 1:
         return str(there[0])
-    asked = wanted or server.target.project
+    missing = wanted or server.target.project
     raise RunnerRefused(
-        f"scrapyd at {server.target.url} has no project {asked!r}; it has: {', '.join(there) or 'none'}. "
+        f"scrapyd at {server.target.url} has no project {missing!r}; it has: {', '.join(there) or 'none'}. "
         "Send it one with `newsportal deploy`, or name one with --project"
     )
 

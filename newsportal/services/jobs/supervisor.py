@@ -150,8 +150,8 @@ class Supervisor:
         self._every, self._once, self._claims, self._use_sources = every, once, claims, use_sources
         self._stopped = threading.Event()
         self._woken = threading.Event()
-        self._mine: dict[str, Duty] = {}
-        self._hindered: str | None = None
+        self._started_jobs: dict[str, Duty] = {}
+        self._last_error: str | None = None
         self._waits = 0
 
     def stop(self) -> None:
@@ -167,7 +167,7 @@ class Supervisor:
     def run(self) -> None:
         """Run until :meth:`stop`; with ``once`` until nothing is left to do. Errors are reported once and retried."""
         while not self._stopped.is_set():
-            busy = self._try()
+            busy = self._run_iteration()
             if self._once and not busy:
                 break
             every = max(self._every, *(SPARE * duty.took for duty in self._duties))
@@ -194,26 +194,26 @@ class Supervisor:
                     self._claims.beat()
         self._woken.clear()
 
-    def _try(self) -> bool:
+    def _run_iteration(self) -> bool:
         """Run one iteration, handling errors; return whether there is more to do."""
         try:
-            busy = self._look()
+            busy = self._iterate()
         except (StoreError, FrontierUnavailable, RunnerUnavailable, RunnerRefused, OSError) as error:
-            if str(error) != self._hindered and not self._stopped.is_set():
+            if str(error) != self._last_error and not self._stopped.is_set():
                 self._say("hindered", {"message": f"{error}; what is due stays due, looking again"})
-            self._hindered = str(error)
+            self._last_error = str(error)
             self._waits += 1
             if self._once:
                 raise
             return True
-        if self._hindered is not None and busy is not None:
+        if self._last_error is not None and busy is not None:
             self._say("goes on", {"message": "the schedule goes on"})
-            self._hindered, self._waits = None, 0
+            self._last_error, self._waits = None, 0
         return bool(busy)
 
-    def _look(self) -> bool | None:
+    def _iterate(self) -> bool | None:
         """Run one iteration; return ``None`` if another supervisor is active."""
-        if not self._lead():
+        if not self._renew_claim():
             return None
         if self._file.reread():
             self._say("reread", {"message": f"{self._file.known.path} was changed, and read anew"})
@@ -227,26 +227,26 @@ class Supervisor:
                     break
                 id = new_id()
                 self._runner.start(id, wanted)
-                self._mine[id] = duty
+                self._started_jobs[id] = duty
                 self._say("started", {"job": id, "kind": wanted.kind, "spider": wanted.subject, "sources": list(wanted.sources)})
         self._records.prune()
-        return bool(self._mine)
+        return bool(self._started_jobs)
 
-    def _lead(self) -> bool:
+    def _renew_claim(self) -> bool:
         if self._claims is None:
             return True
-        self._claims.beat({"does": "schedule", "jobs": str(len(self._mine))})
+        self._claims.beat({"does": "schedule", "jobs": str(len(self._started_jobs))})
         if self._claims.claim(CLAIM, CLAIM_SECONDS):
             return True
         message = "another schedule is at work on these sources: standing by"
-        if message != self._hindered:
+        if message != self._last_error:
             self._say("standing by", {"message": message})
-        self._hindered = message
+        self._last_error = message
         return False
 
     def _report_ended(self, jobs: Sequence[Job]) -> None:
         known = {job.id: job for job in jobs}
-        ended = [job for id in self._mine if not (job := known.get(id) or Job(id, state="lost")).active]
+        ended = [job for id in self._started_jobs if not (job := known.get(id) or Job(id, state="lost")).active]
         crawls = {job.id for job in ended if job.kind == CRAWL}
         runs: dict[str, Run] = {}
         if crawls:
@@ -260,4 +260,4 @@ class Supervisor:
                     self._records.save(job)
             facts = {"job": job.id, "kind": job.kind, "spider": job.subject, "status": job.status, "result": job.state}
             self._say("ended", {**facts, "run": run.id if run else None, "outcome": list(job.outcome), "error": job.error})
-            self._mine.pop(job.id).ended(job, run)
+            self._started_jobs.pop(job.id).ended(job, run)

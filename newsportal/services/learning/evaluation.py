@@ -54,7 +54,7 @@ def put_to_use(store: Store, name: str, version: int, now: datetime) -> None:
 AT_ONCE: Final = 200  # documents classified in one batch
 MOST: Final = 2000  # held-out documents examined: some seconds
 READ: Final = 60  # documents of a label examined for its words: a few dozen give the words with the largest weights
-TOLD: Final = 5  # words that explain one answer
+EXPLAINED_WORDS: Final = 5  # words that explain one answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def mistakes(
             wrong += 1
             if len(shown) < limit and given in (None, answer.label or ""):
                 sure = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
-                shown.append(Mistaken(one, answer.label, sure, classifier.explain(one.title, one.text, answer.label, TOLD)))
+                shown.append(Mistaken(one, answer.label, sure, classifier.explain(one.title, one.text, answer.label, EXPLAINED_WORDS)))
     return Mistakes(looked, wrong, tuple(shown))
 
 

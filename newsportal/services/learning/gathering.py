@@ -142,10 +142,10 @@ def gather(
             candidates.append(Candidate(*known_as, article.moment, len(article.text), article.fold_of is None))
         if label:
             counts[label][article.publisher] += 1
-    said = _join(store, name, corrected, "editor")
+    edited = _join(store, name, corrected, "editor")
     choice = choose(candidates, frozenset(stories), counts, least_chars=least, per_label=most)
     brought = _join(store, name, [NewDocument(one.label, article_id=one.id) for one in choice.chosen], "from-store")
-    return Gathered(brought.added, said.added + said.relabelled, choice)
+    return Gathered(brought.added, edited.added + edited.relabelled, choice)
 
 
 def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> Brought:

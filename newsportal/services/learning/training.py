@@ -93,8 +93,8 @@ def train(
     if refit and away:
         again: Progress = lambda part, what: say(part, f"{what} (on everything)")  # noqa: E731
         classifier = base.train(algorithm, _examples(known), progress=again, seed=seed, trained=now)
-    told = (*warnings(labels, [one.label for one in away]), *classifier.facts.warnings)
-    return Trained(classifier, report, held, dict(Counter(labels)), told)
+    messages = (*warnings(labels, [one.label for one in away]), *classifier.facts.warnings)
+    return Trained(classifier, report, held, dict(Counter(labels)), messages)
 
 
 def _examples(known: Iterable[TrainingDocument]) -> list[Example]:
@@ -119,11 +119,11 @@ def grouped(known: Sequence[TrainingDocument], say: Progress) -> dict[str, str]:
         found = compare.judge(Compared(one.id, "", one.title, one.text)).duplicate_of
         for other in (found, one.story and f"story {one.story}"):
             if other:
-                leads[_end(leads, one.id)] = _end(leads, other)
-    return {one.id: _end(leads, one.id) for one in known}
+                leads[_root(leads, one.id)] = _root(leads, other)
+    return {one.id: _root(leads, one.id) for one in known}
 
 
-def _end(leads: dict[str, str], name: str) -> str:
+def _root(leads: dict[str, str], name: str) -> str:
     """Return the representative of a group (union-find with path compression)."""
     end = name
     while (further := leads.get(end, end)) != end:

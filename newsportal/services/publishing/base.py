@@ -74,11 +74,9 @@ class Step:
 
 
 class Target(Protocol):
-    """A publishing target. Blocking, used by one thread. Every call may raise ``TargetAway`` and ``TargetUnfit``.
-
-    Guarantees: a repeated ``put`` has no further effect even if the result of the first was lost: the article is found at the target by the
-    data written with it. ``put`` and ``remove`` with a ``fence`` lower than an earlier one have no effect, if the target can store it.
-    """
+    """A publishing target. Blocking, used by one thread. Every call may raise ``TargetAway`` and ``TargetUnfit``. Guarantees: a repeated
+    ``put`` has no further effect even if the result of the first was lost: the article is found at the target by the data written with it.
+    ``put`` and ``remove`` with a ``fence`` lower than an earlier one have no effect, if the target can store it."""
 
     def check(self) -> Sequence[str]:
         """Check the target without changing it; return remarks for the operator. Raises ``TargetUnfit``."""

@@ -156,7 +156,7 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
             hint = did_you_mean(name, there.keys())
             yield f"columns.{name}: the table has no such column; it has: {', '.join(there.keys())}" + (f" ({hint})" if hint else "")
         else:
-            yield from (f"columns.{name}: {wrong}" for wrong in _wrong(there[name], column, is_key=name == target.key))
+            yield from (f"columns.{name}: {wrong}" for wrong in _column_mistakes(there[name], column, is_key=name == target.key))
     for name in (target.unpublish if isinstance(target.unpublish, dict) else {}).keys() - set(there.keys()):
         yield f"unpublish.{name}: the table has no such column; it has: {', '.join(there.keys())}"
     for column_there in there:
@@ -178,10 +178,10 @@ def notes(table: Table, target: Target) -> Iterator[str]:
         yield "the table's engine has no transactions: a row that cannot be written whole may be left half written"
 
 
-def _wrong(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
+def _column_mistakes(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
     kind = kind_of(there)
-    if wrong := _wrong_kind(kind, column):
-        yield f"the column holds {_called(kind)}, and {wrong}"
+    if wrong := _kind_mistake(kind, column):
+        yield f"the column holds {_kind_name(kind)}, and {wrong}"
     if not there.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
         yield "the column may not be empty, and some articles have nothing for it: add a default"
     length = getattr(there.type, "length", None) if kind == "text" and not isinstance(there.type, Enum) else None
@@ -192,17 +192,17 @@ def _wrong(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator
         yield f"the column takes {length} characters, and {found}: {shorter}"
     if isinstance(there.type, Enum):
         allowed = tuple(map(str, there.type.enums))
-        for value in _given(column):
+        for value in _fixed_values(column):
             if str(value) not in allowed:
                 yield f"the column takes {', '.join(allowed)}, and not {value!r}"
 
 
-def _called(kind: Kind) -> str:
+def _kind_name(kind: Kind) -> str:
     return {"truth": "true or false", "moment": "dates", "number": "numbers", "text": "text", "other": "something else"}[kind]
 
 
-def _wrong_kind(kind: Kind, column: Column) -> str | None:
-    for value in _given(column):
+def _kind_mistake(kind: Kind, column: Column) -> str | None:
+    for value in _fixed_values(column):
         if kind == "number" and isinstance(value, str):
             return f"{value!r} is text: write a number without quotes"
         if kind == "truth" and (not isinstance(value, bool) and value not in (0, 1)):
@@ -211,17 +211,17 @@ def _wrong_kind(kind: Kind, column: Column) -> str | None:
             return f"{value!r} is none: put it in quotes"
         if kind == "moment" and not isinstance(value, str):
             return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
-    goes_in = _goes_in(column)
+    goes_in = _field_kind(column)
     if kind == "moment" and column.format == UNIX:
         return "seconds since 1970 are a number: leave the format out"
     if goes_in is None or kind in ("other", "text") or goes_in == kind:
         return None
     if goes_in == "moment" and kind == "number" and column.format in (None, UNIX):
         return None
-    return f"{column.field or 'a template'} is {_called(goes_in)}"
+    return f"{column.field or 'a template'} is {_kind_name(goes_in)}"
 
 
-def _goes_in(column: Column) -> Kind | None:
+def _field_kind(column: Column) -> Kind | None:
     if column.template is not None:
         return "text"
     if column.field is None:
@@ -229,7 +229,7 @@ def _goes_in(column: Column) -> Kind | None:
     return "moment" if column.field in MOMENTS else "number" if column.field in NUMBERS else "text"
 
 
-def _given(column: Column) -> list[Scalar]:
+def _fixed_values(column: Column) -> list[Scalar]:
     return [one for one in (column.constant, column.default, *(column.lookup or {}).values()) if one is not None]
 
 
@@ -237,7 +237,7 @@ def _longest(column: Column) -> int | None:
     """Return the maximum number of characters of the value; ``None`` if unbounded."""
     if column.max is not None or column.field in (*MOMENTS, *NUMBERS):
         return column.max or 0
-    given = max((len(str(one)) for one in _given(column)), default=0)
+    given = max((len(str(one)) for one in _fixed_values(column)), default=0)
     if column.field is not None:
         return max(given, SHORT[column.field]) if column.field in SHORT else None
     if column.template is None:

@@ -182,8 +182,8 @@ class ElasticsearchTarget(DocumentTarget):
 
 
 def _document(article: StoredArticle) -> dict[str, Any]:
-    told = {name: one.isoformat() if isinstance(one, datetime) else one for name, one in document(article).items()}
-    return told | {"words": " ".join(words_of(article))}
+    values = {name: one.isoformat() if isinstance(one, datetime) else one for name, one in document(article).items()}
+    return values | {"words": " ".join(words_of(article))}
 
 
 def _line(value: Any) -> bytes:

@@ -93,10 +93,10 @@ class MongoTarget(DocumentTarget):
         documents: dict[str, Document] = {}
         with self._errors():
             articles = self._prepared()
-            later = self._later(self._withdrawn(), [entry for _, entry in items])
+            later = self._newer_ids(self._withdrawn(), [entry for _, entry in items])
             for article, entry in items:
                 try:
-                    documents[entry.article_id] = _sized(_document(article, entry))
+                    documents[entry.article_id] = _checked_size(_document(article, entry))
                 except (BSONError, OverflowError, UnicodeError) as error:
                     outcomes[entry.article_id] = Refused(f"MongoDB cannot keep it: {error}")
                 except Refused as error:
@@ -105,7 +105,7 @@ class MongoTarget(DocumentTarget):
                 outcomes[id] = Overtaken()
                 del documents[id]
             outcomes |= self._write(articles, [entry for _, entry in items if entry.article_id in documents], documents)
-            late = self._later(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Placed)])
+            late = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Placed)])
             for entry in (entry for _, entry in items if entry.article_id in late):  # withdrawn since the first check
                 articles.delete_one(self._filter(entry))
                 outcomes[entry.article_id] = Overtaken()
@@ -114,7 +114,7 @@ class MongoTarget(DocumentTarget):
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         with self._errors():
             articles, withdrawn = self._articles(), self._withdrawn()
-            if self._later(articles, [entry]) | self._later(withdrawn, [entry]):
+            if self._newer_ids(articles, [entry]) | self._newer_ids(withdrawn, [entry]):
                 raise Overtaken()
             withdrawn.replace_one({"_id": entry.article_id}, {"_id": entry.article_id, "version": Int64(entry.fence)}, upsert=True)
             articles.delete_one(self._filter(entry))
@@ -123,7 +123,7 @@ class MongoTarget(DocumentTarget):
         name = f"db.{self._target.collection}"
         if entry.wanted == "gone" or article is None:
             return (Step(f'{name}.deleteOne({{_id: "{entry.article_id}"}})', {}),)
-        return (Step(f'{name}.replaceOne({{_id: "{entry.article_id}"}}, …, {{upsert: true}})', _sized(_document(article, entry))),)
+        return (Step(f'{name}.replaceOne({{_id: "{entry.article_id}"}}, …, {{upsert: true}})', _checked_size(_document(article, entry))),)
 
     def close(self) -> None:
         if self._client is not None:
@@ -154,10 +154,10 @@ class MongoTarget(DocumentTarget):
     def _filter(self, entry: Entry) -> Document:
         return {"_id": entry.article_id} | ({} if self._ferret else {"version": {"$lte": entry.fence}})
 
-    def _later(self, collection: Collection[Document], entries: Sequence[Entry]) -> set[str]:
+    def _newer_ids(self, collection: Collection[Document], entries: Sequence[Entry]) -> set[str]:
         fences = {entry.article_id: entry.fence for entry in entries}
         filters = [{"_id": id} for id in fences] if self._ferret else [{"_id": {"$in": list(fences)}}]
-        found = [one for asked in filters for one in collection.find(asked, {"version": 1})]
+        found = [one for query in filters for one in collection.find(query, {"version": 1})]
         return {one["_id"] for one in found if one.get("version", 0) > fences[one["_id"]]}
 
     def _write(
@@ -171,14 +171,14 @@ class MongoTarget(DocumentTarget):
                 articles.insert_many(fresh, ordered=False)
         except errors.BulkWriteError as error:
             failures = outcomes_of(fresh, error.details)
-        stands = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
-        known = [entry for entry in entries if entry.published or entry.article_id in stands]
-        return {id: failure for id, failure in failures.items() if id not in stands} | self._replace(articles, known, documents)
+        existing = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
+        known = [entry for entry in entries if entry.published or entry.article_id in existing]
+        return {id: failure for id, failure in failures.items() if id not in existing} | self._replace(articles, known, documents)
 
     def _replace(
         self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]
     ) -> dict[str, NewsportalError]:
-        found: dict[str, NewsportalError] = dict.fromkeys(self._later(articles, entries) if self._ferret else (), Overtaken())
+        found: dict[str, NewsportalError] = dict.fromkeys(self._newer_ids(articles, entries) if self._ferret else (), Overtaken())
         writes = [(entry, documents[entry.article_id]) for entry in entries if entry.article_id not in found]
         if not writes:
             return found
@@ -199,11 +199,11 @@ class MongoTarget(DocumentTarget):
 
 
 def _document(article: StoredArticle, entry: Entry) -> Document:
-    told = document(article)
-    return {"_id": told.pop("id"), **told, "words": list(dict.fromkeys(words_of(article))), "version": Int64(entry.fence)}
+    values = document(article)
+    return {"_id": values.pop("id"), **values, "words": list(dict.fromkeys(words_of(article))), "version": Int64(entry.fence)}
 
 
-def _sized(one: Document) -> Document:
+def _checked_size(one: Document) -> Document:
     """Return the document. Raises ``Refused`` if it is too large."""
     if (size := len(encode(one))) > LONGEST:
         raise Refused(f"its document has {size} bytes, and MongoDB takes {LONGEST}")

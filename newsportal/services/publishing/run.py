@@ -120,16 +120,16 @@ def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str
     ids = list(dict.fromkeys(change.id for change in changes))
     articles = store.articles(ids)
     known = store.outbox.of(target, ids)
-    heads, beside = {}, []
+    heads, siblings = {}, []
     bulk = isinstance(work.target, DocumentTarget)
     if work.settings.only.versions == "heads" or bulk:
         left = {entry.place for entry in known.values() if entry.place} if bulk else set()  # their former stories
         listed = store.listed({article.story_id for article in articles} | left)
         heads = {story_id: story.head.id for story_id, story in listed.items()}
         changed = [store.story(id) for id, one in listed.items() if bulk and (one.count > 1 or id in left)]
-        beside = [version.id for story in changed if story is not None for version in story.versions]
+        siblings = [version.id for story in changed if story is not None for version in story.versions]
     there = candidates(work.settings, articles, heads, known)
-    there += [id for id in store.outbox.of(target, beside) if id not in there]
+    there += [id for id in store.outbox.of(target, siblings) if id not in there]
     found = {article.id for article in articles}
     return there, [change.id for change in changes if change.kind == "gone" and change.id not in found]
 
@@ -180,18 +180,18 @@ def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
             digests.append(result)
         elif isinstance(result, Result):
             work.store.outbox.settle(entry, result, now=work.now())
-    for (article, entry), digest, outcome in zip(puts, digests, _put(work.target, puts), strict=True):
+    for (article, entry), digest, outcome in zip(puts, digests, _put_all(work.target, puts), strict=True):
         if isinstance(outcome, Placed):
             tally.revised += entry.published
             tally.published += not entry.published
-            came: Result | None = Result("done", outcome.note, article.revision, digest, outcome.place)
+            settled: Result | None = Result("done", outcome.note, article.revision, digest, outcome.place)
         else:
-            came = _failure(work, entry, outcome, tally)
-        if came is not None:
-            work.store.outbox.settle(entry, came, now=work.now())
+            settled = _failure(work, entry, outcome, tally)
+        if settled is not None:
+            work.store.outbox.settle(entry, settled, now=work.now())
 
 
-def _put(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | Exception]:
+def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | Exception]:
     """Return the result of each: in one call if the target takes many, one by one if that fails."""
     if isinstance(target, DocumentTarget) and len(puts) > 1:
         try:
@@ -215,7 +215,7 @@ def _result(work: Work, entry: Entry, article: StoredArticle | None, tally: Tall
     """Return the result of an entry, or the digest of its article if it is to be put."""
     if entry.tries > MOST_TRIES:
         return _failed(entry, f"given up after {MOST_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
-    action, why = _decided(work, entry, article)
+    action, why = _decision(work, entry, article)
     if action == "put" and article is not None:
         digest = work.target.digest(article)
         if digest != entry.digest:
@@ -253,7 +253,7 @@ def _failure(work: Work, entry: Entry, error: Exception, tally: Tally) -> Result
     return _put_off(entry, PutOff(f"{type(error).__name__}: {error}"), work.now(), tally)
 
 
-def _decided(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[Action, str | None]:
+def _decision(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[Action, str | None]:
     head, others = None, {}
     if article is not None and not entry.published and work.settings.only.versions == "heads":
         story = work.store.story(article.story_id)
@@ -283,7 +283,7 @@ def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
     now, seen = work.now(), set()
     for entry in work.store.outbox.entries(work.settings.name, states=("waiting", "under-way"), limit=DRY):
         seen.add(entry.article_id)
-        yield from _would(work, entry)
+        yield from _dry_run_step(work, entry)
     after = work.store.outbox.position(work.settings.name)
     while changes := work.store.changes(after, CHANGES):
         there, gone = wanted(work, changes)
@@ -292,13 +292,13 @@ def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
             if id not in seen:
                 seen.add(id)
                 fresh = Entry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in gone else "there")
-                yield from _would(work, known.get(id, fresh))
+                yield from _dry_run_step(work, known.get(id, fresh))
         after = changes[-1].seq
 
 
-def _would(work: Work, entry: Entry) -> Iterator[tuple[StoredArticle | None, Entry]]:
+def _dry_run_step(work: Work, entry: Entry) -> Iterator[tuple[StoredArticle | None, Entry]]:
     article = load_articles(work, [entry.article_id]).get(entry.article_id)
-    action, _ = _decided(work, entry, article)
+    action, _ = _decision(work, entry, article)
     if action == "remove":
         yield article, replace(entry, wanted="gone")
     elif action == "put" and article is not None and work.target.digest(article) != entry.digest:

@@ -97,15 +97,15 @@ class TableTarget:
             if where is None and (entry.published or (mark is not None and mark.digest)):
                 return Placed(entry.place or "", GONE_THERE)
             if where is not None:
-                connection.execute(sa.update(table).where(self._is(table, where)).values(row))
+                connection.execute(sa.update(table).where(self._key_clause(table, where)).values(row))
                 where |= {name: row[name] for name in where if name in row and not isinstance(row[name], sa.ColumnElement)}
             else:
                 made = connection.execute(sa.insert(table).values(row)).inserted_primary_key or ()
                 key = self._target.key
                 where = dict(zip(table.primary_key.columns.keys(), made, strict=True)) if key is None else {key: row[key]}
-            told = Mark(_place_json(where), article.revision, digest, entry.fence)
-            self._note(connection, entry, told, new=mark is None)
-            return Placed(told.place)
+            written = Mark(_place_json(where), article.revision, digest, entry.fence)
+            self._save_mark(connection, entry, written, new=mark is None)
+            return Placed(written.place)
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         table = self._reflected()
@@ -116,7 +116,9 @@ class TableTarget:
                 connection.execute(self._removing(table, where))
             stays = where is not None and self._target.unpublish != "delete"
             left = Mark(_place_json(where) if stays else "", mark.revision if mark else 0, "", entry.fence)
-            self._note(connection, entry, left, new=mark is None)  # kept, else a process with an expired lease would write the row again
+            self._save_mark(
+                connection, entry, left, new=mark is None
+            )  # kept, else a process with an expired lease would write the row again
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         table = self._reflected()
@@ -127,7 +129,7 @@ class TableTarget:
         if entry.wanted == "gone" or article is None:
             return () if where is None else (self._step(self._removing(table, where)),)
         row = self._row(article, table)
-        changing = sa.insert(table).values(row) if where is None else sa.update(table).where(self._is(table, where)).values(row)
+        changing = sa.insert(table).values(row) if where is None else sa.update(table).where(self._key_clause(table, where)).values(row)
         return (self._step(changing),)
 
     def close(self) -> None:
@@ -192,10 +194,10 @@ class TableTarget:
             yield
         except StoreError as error:
             if is_refusal(error):
-                raise Refused(f"the table does not take it: {_ours(error)}") from error
+                raise Refused(f"the table does not take it: {_reworded(error)}") from error
             if isinstance(error, StoreUnavailable):
-                raise TargetAway(_ours(error)) from error
-            raise TargetUnfit(_ours(error)) from error
+                raise TargetAway(_reworded(error)) from error
+            raise TargetUnfit(_reworded(error)) from error
         except sa.exc.StatementError as error:
             raise Refused(f"the table does not take it: {error.orig or error}") from error
 
@@ -203,7 +205,7 @@ class TableTarget:
         marks = self._marks
         if marks is None:
             return None
-        its = self._is(marks, {"target": entry.target, "article": entry.article_id})
+        its = self._key_clause(marks, {"target": entry.target, "article": entry.article_id})
         found = connection.execute(sa.select(marks).where(its)).mappings().one_or_none()
         return None if found is None else build(Mark, found)
 
@@ -214,13 +216,15 @@ class TableTarget:
             raise Overtaken()
         return mark
 
-    def _note(self, connection: sa.Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
+    def _save_mark(self, connection: sa.Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
         if self._marks is None:
             return
         of = {"target": entry.target, "article": entry.article_id}
         values = asdict(mark) | {"changed": datetime.now(UTC).replace(tzinfo=None, microsecond=0)}
         connection.execute(
-            sa.insert(self._marks).values(of | values) if new else sa.update(self._marks).where(self._is(self._marks, of)).values(values)
+            sa.insert(self._marks).values(of | values)
+            if new
+            else sa.update(self._marks).where(self._key_clause(self._marks, of)).values(values)
         )
 
     def _where(
@@ -233,18 +237,18 @@ class TableTarget:
         for way in ways:
             if (
                 way.keys() <= set(table.columns.keys())
-                and connection.execute(sa.select(sa.literal(1)).where(self._is(table, way)).limit(1)).first()
+                and connection.execute(sa.select(sa.literal(1)).where(self._key_clause(table, way)).limit(1)).first()
             ):
                 return dict(way)
         return None
 
-    def _is(self, table: sa.Table, where: Mapping[str, Any]) -> sa.ColumnElement[bool]:
+    def _key_clause(self, table: sa.Table, where: Mapping[str, Any]) -> sa.ColumnElement[bool]:
         return sa.and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
 
     def _removing(self, table: sa.Table, where: Mapping[str, Any]) -> sa.Update | sa.Delete:
         if isinstance(self._target.unpublish, dict):
-            return sa.update(table).where(self._is(table, where)).values(self._target.unpublish)
-        return sa.delete(table).where(self._is(table, where))
+            return sa.update(table).where(self._key_clause(table, where)).values(self._target.unpublish)
+        return sa.delete(table).where(self._key_clause(table, where))
 
     def _row(self, article: StoredArticle, table: sa.Table) -> dict[str, Any]:
         row = row_of(article, self._target.columns, self._zone)
@@ -276,7 +280,7 @@ def _split(name: str) -> tuple[str | None, str]:
     return (schema, table) if dot else (None, name)
 
 
-def _ours(error: StoreError) -> str:
+def _reworded(error: StoreError) -> str:
     return str(error).replace("the store URI in sources.yaml", "publish.to").replace("the store URI", "publish.to")
 
 
@@ -285,5 +289,5 @@ def is_refusal(error: StoreError) -> bool:
     cause = error.__cause__
     if isinstance(cause, sa.exc.DataError | sa.exc.IntegrityError):
         return True
-    said = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
-    return getattr(said, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(said, "args", ())), None) in REFUSED_NUMBERS
+    raised = cause.orig if isinstance(cause, sa.exc.DBAPIError) else None
+    return getattr(raised, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(raised, "args", ())), None) in REFUSED_NUMBERS

@@ -40,11 +40,9 @@ def fits(article: StoredArticle, only: Only) -> bool:
 
 
 def decide(target: Settings, entry: Entry, article: StoredArticle | None, head: str | None, others: Iterable[Entry]) -> Action:
-    """Return what to do with a leased entry. ``head``: id of its story's original; ``others``: entries of the other versions.
-
-    A story is published once per target: the version that was the original when published stays, even if another one becomes the original.
-    A published article that is no longer selected (an editor changed its category) stays and is updated.
-    """
+    """Return what to do with a leased entry. ``head``: id of its story's original; ``others``: entries of the other versions. A story is
+    published once per target: the version that was the original when published stays, even if another one becomes the original. A published
+    article that is no longer selected (an editor changed its category) stays and is updated."""
     if entry.wanted == "gone" or article is None:
         return "remove"
     if article.hidden is not None:

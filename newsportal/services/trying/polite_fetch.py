@@ -20,11 +20,9 @@ MAX_REDIRECTS = 5  # as in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)
 
 
 class Visitor:
-    """Fetches pages by URL. Raises ``EgressDenied`` and ``FetchFailed``, including ``FetchRefused``.
-
-    Redirects are followed here, so that robots.txt is checked for each URL; ``get`` may raise ``Redirected``. ``requests``: number of
-    requests, including robots.txt and redirects; ``tell`` is called with each URL before its request.
-    """
+    """Fetches pages by URL. Raises ``EgressDenied`` and ``FetchFailed``, including ``FetchRefused``. Redirects are followed here, so that
+    robots.txt is checked for each URL; ``get`` may raise ``Redirected``. ``requests``: number of requests, including robots.txt and
+    redirects; ``tell`` is called with each URL before its request."""
 
     def __init__(
         self,
@@ -50,14 +48,14 @@ class Visitor:
 
     def _followed(self, url: str, *, obey: bool) -> Page:
         """Fetch a URL, following redirects; with ``obey`` robots.txt is checked for each URL."""
-        asked = url
+        current = url
         for _ in range(MAX_REDIRECTS + 1):
-            if obey and not (rules := self._rules(asked)[1]).allows(asked):
-                raise FetchRefused(asked, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
+            if obey and not (rules := self._rules(current)[1]).allows(current):
+                raise FetchRefused(current, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
             try:
-                return self._fetch(asked)
+                return self._fetch(current)
             except Redirected as moved:
-                asked = moved.target
+                current = moved.target
         raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
 
     def robots(self, url: str) -> bytes:

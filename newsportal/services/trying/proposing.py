@@ -57,8 +57,8 @@ def entry(found: Proposal, name: str | None, category: str | None, known: Source
         raise AlreadyThere(found.address, there.key)
     listed: Sequence[Visited] = getattr(known, found.kind)
     names = {source.name for source in listed} | set(taken)
-    told = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in found.values.items()}
-    values = {**told, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}
+    literals = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in found.values.items()}
+    values = {**literals, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}
     return values | ({"category": category} if category else {})
 
 
@@ -228,13 +228,13 @@ def figures(found: Proposal) -> list[str]:
 def plain(preview: Preview) -> dict[str, Any]:
     found, reading = preview.proposal, preview.reading
     read = reading.found if reading else None
-    told = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
+    extracted = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
     return {
         "key": f"{found.family}:{preview.values['name']}", "kind": found.family, "values": preview.values, "score": found.score,
         "entries": found.entries, "newest": found.newest and found.newest.isoformat(), "per_day": found.per_day,
         "why": [to_json(one) for one in found.why], "stored": asdict(preview.overlap) if preview.overlap else None,
         "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
-        "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **told} if reading else None,
+        "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **extracted} if reading else None,
     }  # fmt: skip
 
 
@@ -270,7 +270,7 @@ def look_at_addresses(
     taken: dict[Kind, set[str]] = {}
     for url in addresses[:MAX_ADDRESSES]:
         tell(url)
-        one, choices = _looked(url, known, tell, kind, everything), list[Choice]()
+        one, choices = _search_address(url, known, tell, kind, everything), list[Choice]()
         for choice in one.choices:
             names = taken.setdefault(choice.kind, set())
             if choice.proposal is not None and choice.values["name"] in names:
@@ -281,7 +281,7 @@ def look_at_addresses(
     return found
 
 
-def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
+def _search_address(url: str, known: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
     visit = visitor(known, most=MAX_REQUESTS + MORE, tell=tell)
     try:
         offer = proposed(url, known, visit, kind=kind, everything=everything)

@@ -171,14 +171,14 @@ def unknown(name: str, known: Sources) -> str:
 def plain(trial: Trial, reading: ArticleTrial | None) -> dict[str, Any]:
     links = [{"url": link.url, "title": link.title, "published": link.published and link.published.isoformat()} for link in trial.links]
     failure, notes = trial.failure and to_json(trial.failure), [to_json(note) for note in trial.notes]
-    told: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": failure, "notes": notes, "links": links}
+    row: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": failure, "notes": notes, "links": links}
     if reading is None:
-        return told | {"article": None}
+        return row | {"article": None}
     found = reading.found
-    said = {"title": found.title, "published": found.published and found.published.isoformat(), "author": found.author} if found else {}
+    fields = {"title": found.title, "published": found.published and found.published.isoformat(), "author": found.author} if found else {}
     text: dict[str, Any] = {"text": found.text, "algorithm": found.algorithm} if found else {}
     text |= {"note": to_json(reading.note)} if reading.note else {}
-    return told | {"article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **said, **text}}
+    return row | {"article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **fields, **text}}
 
 
 def newsletter_trial(source: Newsletter, known: Sources) -> tuple[Trial, ArticleTrial | None]:

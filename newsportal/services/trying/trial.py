@@ -123,7 +123,7 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
     declared = sources.engine(name)
     engine = declared.built() if declared else engines.load(name)
     key = f"engine:{name}"
-    found = _trial(key, engine.request(query), lambda page: _results(key, engine, page), fetch)
+    found = _trial(key, engine.request(query), lambda page: _engine_links(key, engine, page), fetch)
     if declared is None or not engine.described or found.failure is not None:
         return found
     addresses = [engine.request(asked, page) for asked in (query, USUAL) for page in range(2 if engine.paged else 1)]
@@ -185,7 +185,7 @@ def query_for(engine: str, sources: Sources) -> str:
     return asking[0].queries[0] if asking else USUAL
 
 
-def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
+def _feed_links(source: Feed, page: Page, fetch: Fetch) -> Links:
     found = feed.parse(page.body, page.url, page.content_type, page.fetched)
     links = (
         Link(entry.url, source.key, entry.title, entry.summary, source.publisher, entry.published or entry.updated)
@@ -195,7 +195,7 @@ def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
     return tuple(links), (Message("look.feed", format=found.format, number=len(found.entries)), *warned(found.warnings))
 
 
-def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
+def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
     """Return the entries of a sitemap that a visit would take; for robots.txt or an index, those of its latest sitemap."""
     if urlsplit(page.url).path == "/robots.txt":
         found = sitemap.Sitemap("index", tuple(sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)))
@@ -205,11 +205,11 @@ def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
         others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may list itself
         named = children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
         following = named[0].url if named else None
-        told = Message("look.index", number=len(found.entries), url=mask(page.url))
+        note = Message("look.index", number=len(found.entries), url=mask(page.url))
         if following is None or depth >= MAX_TRIED:
-            return (), (told, *warned(found.warnings))
-        links, notes = _mapped(source, page_of(following, fetch), fetch, depth + 1)
-        return links, (told, Message("look.newest", url=mask(following)), *notes)
+            return (), (note, *warned(found.warnings))
+        links, notes = _sitemap_links(source, page_of(following, fetch), fetch, depth + 1)
+        return links, (note, Message("look.newest", url=mask(following)), *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
     chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
     left = (Message(f"left.{why}", number=number) for why, number in sorted(chosen.left.items()))
@@ -217,7 +217,7 @@ def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
     return tuple(listed), (Message("look.entries", number=len(found.entries)), *left, *warned(found.warnings))
 
 
-def _articles(source: Region, page: Page, fetch: Fetch) -> Links:
+def _region_links(source: Region, page: Page, fetch: Fetch) -> Links:
     rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
     sorted_ = hub.links(dom.document(page), rules, page.fetched)
     links = (Link(link.url, source.key, link.text or None, published=link.published) for link in sorted_ if link.kind == "article")
@@ -225,21 +225,21 @@ def _articles(source: Region, page: Page, fetch: Fetch) -> Links:
     return tuple(links), (Message("look.links", number=len(sorted_), more=more),)
 
 
-def _results(key: str, engine: engines.Engine, page: Page) -> Links:
+def _engine_links(key: str, engine: engines.Engine, page: Page) -> Links:
     found = read_results(engine, dom.document(page), page.fetched)
     links = (Link(target_of(one), key, one.title, one.summary, one.site, one.published) for one in found.results)
     changed = (Message("look.layout"),) if found.changed else ()
     return tuple(links), (Message("look.read-by", way=found.by), *changed)
 
 
-def _ranked(source: HotList, page: Page, fetch: Fetch) -> Links:
+def _list_links(source: HotList, page: Page, fetch: Fetch) -> Links:
     found = boards.read_board(page, source.rules)
     links = tuple(Link(one.url, source.key, f"{one.rank}. {one.title}", site=source.publisher) for one in found)
     return links, (Message("look.ranked", number=len(found), heats=sum(one.heat is not None for one in found)),)
 
 
 READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {
-    Feed: _entries, Sitemap: _mapped, Region: _articles, HotList: _ranked,
+    Feed: _feed_links, Sitemap: _sitemap_links, Region: _region_links, HotList: _list_links,
 }  # fmt: skip
 """Readers of the list pages by kind of source."""
 
@@ -296,9 +296,9 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | 
 
 def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial:
     first = page_of(link.url, fetch)
-    met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
+    pages = [gallery.read(dom.document(first), link=link, now=first.fetched)]
     ended: set[str] = set()
-    while len(met) + len(ended) < MAX_STORY_PAGES and (wanted := gallery.open_pages(met, ended, pattern)):
+    while len(pages) + len(ended) < MAX_STORY_PAGES and (wanted := gallery.open_pages(pages, ended, pattern)):
         url = wanted[0]
         try:
             answer = page_of(url, fetch)
@@ -306,17 +306,17 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         except (Unread, NotApplicable):
             ended.add(url)
             continue
-        if not (is_end := gallery.is_end(page, met, asked=url)):
-            met.append(page)
+        if not (is_end := gallery.is_end(page, pages, asked=url)):
+            pages.append(page)
         if is_end or page.url != url:
             ended.add(url)
-    story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
+    story = gallery.assemble(pages, link=link, pattern=pattern, ended=ended)
     captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN])
     read = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
-    size: dict[str, Value] = {"number": len(story.images), "pages": len(met)}
+    size: dict[str, Value] = {"number": len(story.images), "pages": len(pages)}
     if story.complete:
         note = Message("look.pictures", **size)
-    elif len(met) >= MAX_STORY_PAGES:
+    elif len(pages) >= MAX_STORY_PAGES:
         note = Message("look.pictures-first", **size)
     else:
         note = Message("look.pictures-lacking", missing=str(story.missing or "–"), **size)

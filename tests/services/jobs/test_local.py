@@ -56,7 +56,7 @@ def test_a_job_that_takes_too_long_is_ended(place: Place) -> None:
 
 @pytest.mark.parametrize("program", [f"{HEEDS}; time.sleep(600)", DEAF])
 def test_a_crawl_that_hangs_is_ended(place: Place, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    monkeypatch.setattr(local, "LOOK", 1.0)
+    monkeypatch.setattr(local, "CHECK_INTERVAL", 1.0)
     job = place.run(Wanted(words=(program,), silence=1.0))
     assert job.error is not None
     assert (job.state, job.error["code"]) == ("failed", "silent")
