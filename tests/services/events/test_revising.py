@@ -120,11 +120,11 @@ def test_event_joined_during_the_pass_does_not_hide_a_duplicate(store: Store) ->
     clusters = EventClusters()
     for id, vector in store.events.vectors(9):
         clusters.restore(state_of(id, vector))
-    likest = clusters.likest("fire")
-    assert likest is not None
-    edits = [lambda: editing.join(store, "catch", likest[0], by="林", now=NOW)]
+    most_similar = clusters.most_similar("fire")
+    assert most_similar is not None
+    edits = [lambda: editing.join(store, "catch", most_similar[0], by="林", now=NOW)]
     revise(store, NOW, lambda done, total: edits.pop()() if edits else None, budget=2)  # the harvest and the fire
-    (other,) = {"second", "third"} - {likest[0]}
+    (other,) = {"second", "third"} - {most_similar[0]}
     assert store.events.of([ids["fire"]])[ids["fire"]].event_id == store.events.of([ids[other]])[ids[other]].event_id
 
 

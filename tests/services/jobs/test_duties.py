@@ -124,7 +124,7 @@ def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None
     duty = Nightly(file, 4, SHANGHAI, learn=False, clock=clock)
 
     def look(moment: datetime) -> list[Wanted]:
-        clock.now += duties.NIGHTLY_LOOK
+        clock.now += duties.NIGHTLY_INTERVAL
         return list(duty.wanted([Job("p", kind="prune", state="done", started=moment)], moment))
 
     assert not look(NOW)

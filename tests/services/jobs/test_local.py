@@ -56,7 +56,7 @@ def test_job_over_its_time_limit_is_killed(bench: JobBench) -> None:
 
 @pytest.mark.parametrize("program", [f"{HEEDS}; time.sleep(600)", DEAF])
 def test_hanging_crawl_is_killed(bench: JobBench, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    monkeypatch.setattr(local, "LOOK", 1.0)
+    monkeypatch.setattr(local, "CHECK_INTERVAL", 1.0)
     job = bench.run(Wanted(words=(program,), silence=1.0))
     assert job.error is not None
     assert (job.state, job.error["code"]) == ("failed", "silent")
